@@ -1,0 +1,21 @@
+// The everything-server that the official conformance suite asks for, on the public API only.
+// PORT=n npm run serve:conformance
+import { createRouter } from 'phantom-mcp'
+import { serve } from 'phantom-mcp/node'
+import { addPrompts } from './prompts.js'
+import { addResources } from './resources.js'
+import { addTools } from './tools.js'
+
+const router = createRouter({
+  name: 'phantom-mcp-conformance',
+  version: '1.0.0',
+  title: 'Everything server',
+  instructions: 'Holds the fixtures of the MCP conformance suite.',
+})
+
+addTools(router)
+addResources(router)
+addPrompts(router)
+
+const { url } = await serve(router, { port: Number(process.env['PORT'] ?? 3000) })
+console.error(`Conformance fixtures at ${url}`)

@@ -1,0 +1,2 @@
+export { FetchCall } from './fetch-call.js'
+export { type FetchHandler, fetchHandler } from './handler.js'

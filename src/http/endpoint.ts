@@ -1,0 +1,141 @@
+import { type Failure, INTERNAL_FAILURE } from '../errors.js'
+import { boundDepth, type ParsedJson, parseJson } from '../protocol/json.js'
+import { isObject, type Message, parseMessage } from '../protocol/jsonrpc.js'
+import { isEnveloped } from '../protocol/modern/envelope.js'
+import { isSessionVersion } from '../protocol/versions.js'
+import type { Server } from '../server/server.js'
+import { Cors } from './cors.js'
+import { Guard } from './guard.js'
+import { BodyTooLarge, type HttpCall } from './http-call.js'
+import { serveDelete, serveGet, servePost } from './legacy.js'
+import { accepted, isJsonType } from './media.js'
+import { type Incoming, serveModern } from './modern.js'
+import { type HttpOptions, type ResolvedOptions, resolveOptions } from './options.js'
+import { refusal, refuseUnread } from './refusal.js'
+import { Responder } from './reply.js'
+import { KeepAlive } from './sse.js'
+
+/**
+ * The MCP endpoint over a neutral {@link HttpCall}. Its order of checks is one for all: preflight, host and origin, method,
+ * type and size, parsing, era, and then what the era asks for.
+ */
+export class HttpEndpoint {
+  readonly #server: Server
+  readonly #options: ResolvedOptions
+  readonly #guard: Guard
+  readonly #cors: Cors
+  readonly #keepAlive: KeepAlive
+  /** Methods that are answered, for `Allow`: without sessions there is no stream to GET and nothing to DELETE. */
+  readonly #methods: string
+
+  constructor(server: Server, options: ResolvedOptions) {
+    this.#server = server
+    this.#options = options
+    this.#guard = new Guard(options)
+    this.#cors = new Cors(options)
+    this.#keepAlive = new KeepAlive(options.keepAliveMs)
+    this.#methods = server.sessions === undefined ? POST_ONLY : 'GET, POST, DELETE, OPTIONS'
+  }
+
+  /** Serves one request. Never rejects: what goes wrong in here costs this request only. */
+  async handle(call: HttpCall): Promise<void> {
+    try {
+      await this.#serve(call)
+    } catch (error) {
+      if (call.closed.aborted) return
+      this.#server.report(error)
+      call.reply(500, { 'content-type': 'application/json' }, refuseUnread({ failure: INTERNAL_FAILURE }).body)
+    }
+  }
+
+  async #serve(call: HttpCall): Promise<void> {
+    const refused = this.#guard.check(call)
+    const responder = new Responder(call, this.#keepAlive, refused === undefined ? this.#cors.answer(call) : undefined)
+    if (refused !== undefined) return responder.refuse(refused)
+    if (call.method === 'OPTIONS') return responder.empty(204, this.#cors.preflight(call, this.#methods))
+    if (call.method === 'POST') return await this.#post(responder)
+    if (
+      this.#server.sessions !== undefined &&
+      (call.method === 'GET' || call.method === 'DELETE') &&
+      !namesModern(call)
+    ) {
+      const incoming = this.#incoming(responder)
+      return call.method === 'GET' ? serveGet(incoming, this.#options.secondStream) : serveDelete(incoming)
+    }
+    const allow = { allow: namesModern(call) ? POST_ONLY : this.#methods }
+    responder.refuse({ ...refusal(405, { reason: 'method' }, `${call.method} is not served here`), headers: allow })
+  }
+
+  #incoming(responder: Responder): Incoming {
+    const { streamAfterMs } = this.#options
+    return { server: this.#server, responder, accepted: accepted(responder.call.headers('accept')), streamAfterMs }
+  }
+
+  async #post(responder: Responder): Promise<void> {
+    const { call } = responder
+    if (!isJsonType(call.headers('content-type'))) {
+      return responder.refuse(
+        refusal(415, { reason: 'content_type', header: 'Content-Type' }, 'Content-Type must be application/json'),
+      )
+    }
+    const incoming = this.#incoming(responder)
+    if (!incoming.accepted.json && !incoming.accepted.stream) {
+      const message = 'Accept must allow application/json or text/event-stream'
+      return responder.refuse(refusal(406, { reason: 'accept', header: 'Accept' }, message))
+    }
+    const parsed = await this.#read(call)
+    if (parsed === undefined) {
+      const message = `The body has more than ${this.#options.maxBodyBytes} bytes`
+      const refused = refusal(413, { reason: 'too_large', option: 'maxBodyBytes' }, message)
+      return responder.refuse({ ...refused, headers: { connection: 'close' } })
+    }
+    if (!parsed.ok) return responder.refuse(refuseUnread(parsed))
+    this.#route(incoming, parsed.value)
+  }
+
+  /** Undefined when the body is larger than it may be. */
+  async #read(call: HttpCall): Promise<ParsedJson | undefined> {
+    const { maxBodyBytes, maxDepth } = this.#options
+    try {
+      const body = await call.body(maxBodyBytes)
+      if ('parsed' in body) return boundDepth(body.parsed, maxDepth)
+      return parseJson(DECODER.decode(body), maxDepth)
+    } catch (error) {
+      if (error instanceof BodyTooLarge) return undefined
+      if (error instanceof TypeError && !call.closed.aborted) return { ok: false, failure: NOT_UTF8, id: undefined }
+      throw error
+    }
+  }
+
+  #route(incoming: Incoming, value: unknown): void {
+    const message: Message | readonly unknown[] = Array.isArray(value) ? value : parseMessage(value)
+    if (namesModern(incoming.responder.call) || claims(value)) serveModern(incoming, message)
+    else servePost(incoming, message)
+  }
+}
+
+const POST_ONLY = 'POST, OPTIONS'
+const DECODER = new TextDecoder('utf-8', { fatal: true })
+const NOT_UTF8: Failure = { code: 'PARSE_ERROR', message: 'The body is not valid UTF-8' }
+
+/** A version that has no sessions, or that nobody knows yet: its rules are those of requests that stand alone. */
+function namesModern(call: HttpCall): boolean {
+  const version = call.headers('mcp-protocol-version')[0]
+  return version !== undefined && !isSessionVersion(version)
+}
+
+/** Whether a message, or one of an array, says in itself that each request stands alone. */
+function claims(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(claims)
+  const params = isObject(value) ? value['params'] : undefined
+  return isObject(params) && isEnveloped(params)
+}
+
+/**
+ * Makes the endpoint for a host of your own.
+ *
+ * @throws TypeError that names the option and the mend.
+ */
+export function httpEndpoint(server: Server, options: HttpOptions = {}, owner = 'httpEndpoint'): HttpEndpoint {
+  return new HttpEndpoint(server, resolveOptions(owner, options))
+}

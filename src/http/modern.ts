@@ -1,0 +1,107 @@
+import { isPromise } from '../awaitable.js'
+import type { Failure } from '../errors.js'
+import { codecOf } from '../protocol/codecs.js'
+import type { Message, NotificationMessage, RequestMessage } from '../protocol/jsonrpc.js'
+import { METHODS as SESSION_METHODS } from '../protocol/legacy/methods.js'
+import { claimedVersion, type Envelope, readEnvelope } from '../protocol/modern/envelope.js'
+import { Client } from '../server/client.js'
+import { type Answer, refuse } from '../server/dispatch.js'
+import type { Server } from '../server/server.js'
+import type { HttpCall } from './http-call.js'
+import type { Accepted } from './media.js'
+import { contradicts, mismatch, paramMismatch } from './mirrored.js'
+import { refuseMessage } from './refusal.js'
+import { CallReply, type Responder } from './reply.js'
+import { statelessStatus } from './status.js'
+
+const CODEC = codecOf('2026-07-28')
+const VERSION_HEADER = 'MCP-Protocol-Version'
+
+export interface Incoming {
+  readonly server: Server
+  readonly responder: Responder
+  readonly accepted: Accepted
+  readonly streamAfterMs: number
+}
+
+/** A POST of 2026-07-28: one message, which stands alone. */
+export function serveModern(incoming: Incoming, message: Message | readonly unknown[]): void {
+  const { responder } = incoming
+  if (!('kind' in message)) return refuseInvalid(responder, 'The body must be a single message')
+  switch (message.kind) {
+    case 'invalid':
+      return responder.refuse(refuseMessage(CODEC, message))
+    case 'response':
+      return refuseInvalid(responder, 'This server asks nothing that a response could answer')
+    case 'notification':
+      return acceptNotification(responder, message)
+    case 'request':
+      return serveRequest(incoming, message)
+  }
+}
+
+function refuseInvalid(responder: Responder, message: string): void {
+  responder.refuse(refuseMessage(CODEC, { failure: { code: 'INVALID_REQUEST', message } }))
+}
+
+/** Over HTTP a client cancels by hanging up; no notification has a meaning here, but a wrong one is told. */
+function acceptNotification(responder: Responder, { method, params }: NotificationMessage): void {
+  const claimed = claimedVersion(params)
+  const failure =
+    contradicts(responder.call, 'Mcp-Method', method) ??
+    (typeof claimed === 'string' ? contradicts(responder.call, VERSION_HEADER, claimed) : undefined)
+  if (failure === undefined) responder.empty(202)
+  else responder.refuse(refuseMessage(CODEC, { failure }))
+}
+
+function serveRequest({ server, responder, accepted, streamAfterMs }: Incoming, request: RequestMessage): void {
+  const reply = new CallReply(responder, accepted)
+  const read = readRequest(server, responder.call, request)
+  if ('code' in read) {
+    const status = read.code === 'METHOD_NOT_FOUND' ? 404 : 400
+    return reply.end(status, refuse(CODEC, request.id, read).body)
+  }
+  const client = new Client(CODEC, {
+    info: read.clientInfo,
+    capabilities: read.clientCapabilities,
+    logLevel: read.logLevel,
+  })
+  const answer = server.serve(request, client, reply)
+  if (!isPromise(answer)) return endWith(reply, answer)
+  reply.streamAfter(streamAfterMs)
+  answer.then(
+    (late) => endWith(reply, late),
+    (error: unknown) => server.report(error),
+  )
+}
+
+function endWith(reply: CallReply, answer: Answer | undefined): void {
+  if (answer === undefined) reply.endWithout()
+  else reply.end(statelessStatus(answer.failure), answer.body)
+}
+
+/** The envelope, with all that has to agree with it; the first thing that does not is the failure. */
+function readRequest(server: Server, call: HttpCall, request: RequestMessage): Envelope | Failure {
+  const { method, params } = request
+  // Methods of sessions do not exist here, whatever else may be wrong: a client that probes must see just that.
+  if (!CODEC.methods.has(method) && SESSION_METHODS.has(method)) {
+    return { code: 'METHOD_NOT_FOUND', message: `Method not found: ${method}` }
+  }
+  const claimed = claimedVersion(params)
+  const versions = typeof claimed === 'string' ? mismatch(call, VERSION_HEADER, claimed) : undefined
+  if (versions !== undefined) return versions
+  const envelope = readEnvelope(request)
+  if ('code' in envelope) return envelope
+  return headerFailure(server, call, request) ?? envelope
+}
+
+function headerFailure(server: Server, call: HttpCall, { method, params }: RequestMessage): Failure | undefined {
+  const wrongMethod = mismatch(call, 'Mcp-Method', method)
+  if (wrongMethod !== undefined) return wrongMethod
+  const row = CODEC.methods.get(method)
+  const named = row?.mirrors === undefined ? undefined : params[row.mirrors]
+  if (typeof named !== 'string') return undefined
+  const wrongName = mismatch(call, 'Mcp-Name', named)
+  if (wrongName !== undefined || row?.operation !== 'call-tool') return wrongName
+  return paramMismatch(call, server.mirroredParams(named), params['arguments'])
+}

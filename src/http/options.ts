@@ -1,0 +1,92 @@
+import { assertCounts, assertOptions } from '../options.js'
+
+/** Which origins a browser may call from: a list (`https://app.example.com`), `'*'`, or a function. */
+export type Origins = readonly string[] | '*' | ((origin: string) => boolean)
+/** Under which names the server is called: a list (`mcp.example.com`, without port), or `'*'`. */
+export type Hosts = readonly string[] | '*'
+
+/** What browsers are told beside the allowed origins. */
+export interface CorsOptions {
+  /** Request headers beside those of MCP. */
+  readonly allowHeaders?: readonly string[]
+  /** Answer headers beside those of MCP. */
+  readonly exposeHeaders?: readonly string[]
+  /** Cookies may be sent; not together with `origins: '*'`. @default false */
+  readonly credentials?: boolean
+}
+
+/** How MCP is served over HTTP, whatever the host. */
+export interface HttpOptions {
+  /**
+   * Origins that a browser may call from. A request without `Origin` is not from a browser and passes.
+   * @default loopback names, and the server's own origin where `hosts` lists it
+   */
+  readonly origins?: Origins
+  /** Names in the `Host` header that are served; protects local servers from DNS rebinding. @default loopback names */
+  readonly hosts?: Hosts
+  /** Answers browsers from allowed origins; false sends no CORS headers. @default true */
+  readonly cors?: boolean | CorsOptions
+  /** Bytes of a request's body. @default 1_048_576 */
+  readonly maxBodyBytes?: number
+  /** Levels of nesting in a request's body. @default 200 */
+  readonly maxDepth?: number
+  /** Milliseconds after which an unanswered call opens its stream, so that nothing on the way gives up. @default 10_000 */
+  readonly streamAfterMs?: number
+  /** Milliseconds between two comments on a silent stream. @default 15_000 */
+  readonly keepAliveMs?: number
+  /** A second stream of one session is refused, or takes over from the first. @default 'refuse' */
+  readonly secondStream?: 'refuse' | 'takeOver'
+}
+
+export type ResolvedOptions = Required<HttpOptions>
+
+const DEFAULTS = {
+  cors: true,
+  maxBodyBytes: 1_048_576,
+  maxDepth: 200,
+  streamAfterMs: 10_000,
+  keepAliveMs: 15_000,
+  secondStream: 'refuse',
+} as const
+
+const COUNTS = ['maxBodyBytes', 'maxDepth', 'streamAfterMs', 'keepAliveMs'] as const
+export const HTTP_OPTIONS: readonly string[] = ['origins', 'hosts', ...Object.keys(DEFAULTS)]
+export const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
+/** @throws TypeError that names the option and the mend. */
+export function resolveOptions(owner: string, options: HttpOptions): ResolvedOptions {
+  assertOptions(owner, options, HTTP_OPTIONS)
+  assertCounts(owner, options, COUNTS)
+  assertNames(owner, options)
+  const cors = options.cors
+  if (typeof cors === 'object' && cors.credentials === true && options.origins === '*') {
+    throw new TypeError(
+      `${owner}: cors.credentials needs a list of origins, since '*' would send cookies from anywhere`,
+    )
+  }
+  const second = options.secondStream
+  if (second !== undefined && second !== 'refuse' && second !== 'takeOver') {
+    throw new TypeError(`${owner}: secondStream must be 'refuse' or 'takeOver', not ${JSON.stringify(second)}`)
+  }
+  return { ...DEFAULTS, hosts: LOOPBACK, origins: [], ...options }
+}
+
+function assertNames(owner: string, { hosts, origins }: HttpOptions): void {
+  if (hosts !== undefined && hosts !== '*' && !isStrings(hosts)) {
+    throw new TypeError(`${owner}: hosts must be a list of names such as 'mcp.example.com', or '*'`)
+  }
+  if (Array.isArray(hosts) && hosts.some((host) => host.includes('/'))) {
+    throw new TypeError(`${owner}: hosts are names without scheme and path: 'mcp.example.com'`)
+  }
+  if (origins === undefined || origins === '*' || typeof origins === 'function') return
+  if (!isStrings(origins)) throw new TypeError(`${owner}: origins must be a list, a function or '*'`)
+  for (const origin of origins) {
+    if (!/^[a-z][a-z0-9+.-]*:\/\/[^/]+$/i.test(origin)) {
+      throw new TypeError(`${owner}: origins are of the form 'https://app.example.com', not '${origin}'`)
+    }
+  }
+}
+
+function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}

@@ -1,0 +1,38 @@
+export { type ErrorCode, McpError, type McpErrorOptions } from './errors.js'
+export { type HttpEndpoint, httpEndpoint } from './http/endpoint.js'
+export { BodyTooLarge, type HttpCall, type HttpHeaders, type HttpStream } from './http/http-call.js'
+export type { CorsOptions, Hosts, HttpOptions, Origins } from './http/options.js'
+export type {
+  Annotations,
+  AudioContent,
+  ClientCapabilities,
+  ContentBlock,
+  EmbeddedResource,
+  Icon,
+  ImageContent,
+  Implementation,
+  LogLevel,
+  ProgressToken,
+  PromptMessage,
+  ResourceContents,
+  ResourceLink,
+  ResourceSpec,
+  TextContent,
+  TraceContext,
+} from './protocol/model.js'
+export { type Cached, type CacheOptions, withCache } from './router/cache.js'
+export type { Completer, CompletionContext, CompletionReturn } from './router/completion.js'
+export { type DefinitionBuilders, defineFor } from './router/define.js'
+export type { Definition } from './router/definition.js'
+export { field } from './router/field.js'
+export type { Middleware, Outcome } from './router/middleware.js'
+export type { PromptArgument, PromptDefinition, PromptOptions } from './router/prompt.js'
+export { Prompt, type PromptResult } from './router/prompt-result.js'
+export type { ResourceDefinition, ResourceOptions } from './router/resource.js'
+export { Resource, type ResourceList, type ResourceResult } from './router/resource-result.js'
+export { createRouter, type ResourceTarget, type Router, type RouterOptions } from './router/router.js'
+export type { Fields, InferFields, JsonSchema, Shape } from './router/schema.js'
+export type { CallFacts, Session, SessionLog } from './router/session.js'
+export type { ToolDefinition, ToolOptions } from './router/tool.js'
+export { Tool, type ToolResult } from './router/tool-result.js'
+export { createServer, type Server, type ServerOptions } from './server/server.js'

@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BodyTooLarge, type HttpCall, type HttpHeaders, type HttpStream } from '../http/http-call.js'
+
+const NONE: readonly string[] = []
+
+/** Body parsers such as Express's leave what they made here. */
+type MaybeParsed = IncomingMessage & { readonly body?: unknown }
+
+/** An {@link HttpCall} over `node:http`, without a web `Request` in between: that would cost more than a small call. */
+export class NodeCall implements HttpCall {
+  readonly #request: MaybeParsed
+  readonly #response: ServerResponse
+  #closed: AbortController | undefined
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request
+    this.#response = response
+  }
+
+  get method(): string {
+    return this.#request.method ?? 'GET'
+  }
+  get path(): string {
+    const query = this.url.indexOf('?')
+    return query < 0 ? this.url : this.url.slice(0, query)
+  }
+  get url(): string {
+    return this.#request.url ?? '/'
+  }
+  get remote(): string | undefined {
+    return this.#request.socket.remoteAddress
+  }
+
+  headers(name: string): readonly string[] {
+    return this.#request.headersDistinct[name] ?? NONE
+  }
+
+  get closed(): AbortSignal {
+    this.#closed ??= this.#watch()
+    return this.#closed.signal
+  }
+
+  body(limit: number): Promise<Uint8Array | { readonly parsed: unknown }> {
+    const { body, readableEnded, headers } = this.#request
+    if (readableEnded && body !== undefined) return Promise.resolve({ parsed: body })
+    if (Number(headers['content-length'] ?? 0) > limit) return Promise.reject(new BodyTooLarge())
+    return readBody(this.#request, limit)
+  }
+
+  reply(status: number, headers: HttpHeaders, body?: string): void {
+    const response = this.#response
+    if (response.headersSent || response.destroyed) return
+    if (body === undefined) {
+      response.writeHead(status, status === 204 ? headers : { ...headers, 'content-length': 0 })
+      response.end()
+      return
+    }
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+    response.end(body)
+  }
+
+  stream(status: number, headers: HttpHeaders): HttpStream {
+    const response = this.#response
+    // A client that goes away while something is written is no error of ours; `closed` tells who wants to know.
+    response.on('error', () => undefined)
+    response.writeHead(status, headers)
+    response.flushHeaders()
+    return {
+      write: (chunk) => isDone(response) || response.write(chunk),
+      drained: () => drained(response),
+      end: () => void response.end(),
+    }
+  }
+
+  #watch(): AbortController {
+    const controller = new AbortController()
+    const response = this.#response
+    const abort = (): void => {
+      if (!response.writableFinished) controller.abort()
+    }
+    if (response.destroyed || response.closed) abort()
+    else response.once('close', abort)
+    return controller
+  }
+}
+
+const isDone = (response: ServerResponse): boolean => response.destroyed || response.writableEnded
+
+function drained(response: ServerResponse): Promise<void> {
+  if (isDone(response) || !response.writableNeedDrain) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done)
+      response.off('close', done)
+      resolve()
+    }
+    response.on('drain', done)
+    response.on('close', done)
+  })
+}
+
+/** Counts what really comes: `content-length` may be missing or a lie. Most bodies are one chunk, which is not copied. */
+function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limit) chunks.push(chunk)
+      else {
+        request.pause()
+        reject(new BodyTooLarge())
+      }
+    })
+    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+    request.on('error', reject)
+    request.on('close', () => reject(new Error('The client hung up')))
+  })
+}

@@ -1,0 +1,35 @@
+/** @throws TypeError for a member that is not known: a misspelt option would be ignored silently. */
+export function assertOptions(owner: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`${owner}: the options must be an object, not ${options === null ? 'null' : typeof options}`)
+  }
+  for (const option of Object.keys(options)) {
+    if (!known.includes(option)) {
+      throw new TypeError(`${owner}: unknown option '${option}'; known are ${known.join(', ')}`)
+    }
+  }
+}
+
+/** Checks that each of the options that was given is a whole number from 1 on. @throws TypeError that names the option. */
+export function assertCounts<Options extends object>(
+  owner: string,
+  options: Options,
+  names: readonly (keyof Options & string)[],
+): void {
+  for (const name of names) {
+    const value: unknown = options[name]
+    if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) > 0)) {
+      throw new TypeError(`${owner}: ${name} must be a whole number from 1 on, not ${String(value)}`)
+    }
+  }
+}
+
+/** The members of `source` that are there and not undefined. */
+export function pick<Source extends object, Key extends keyof Source>(
+  source: Source,
+  keys: readonly Key[],
+): Pick<Source, Key> {
+  const picked: Partial<Pick<Source, Key>> = {}
+  for (const key of keys) if (source[key] !== undefined) picked[key] = source[key]
+  return picked as Pick<Source, Key>
+}

@@ -1,0 +1,25 @@
+const CHUNK = 0x8000
+const ALPHABET = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+interface ModernBytes extends Uint8Array {
+  toBase64?(): string
+}
+
+/** Standard Base64 with padding, on every host. */
+export function encodeBase64(bytes: Uint8Array): string {
+  const native = (bytes as ModernBytes).toBase64
+  if (typeof native === 'function') return native.call(bytes)
+  let binary = ''
+  for (let at = 0; at < bytes.length; at += CHUNK) binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
+  return btoa(binary)
+}
+
+/** Strict: alphabet and padding are checked, since hosts' own decoders let both slip. Undefined when it is not Base64. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  if (!ALPHABET.test(text)) return undefined
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+}
+
+export function isBase64(text: string): boolean {
+  return ALPHABET.test(text)
+}

@@ -1,0 +1,68 @@
+import type { AnyDefinition } from './catalogue.js'
+import {
+  definePrompt,
+  type PromptArguments,
+  type PromptDefinition,
+  type PromptHandler,
+  type PromptOptions,
+} from './prompt.js'
+import { defineResource, type ResourceDefinition, type ResourceHandler, type ResourceOptions } from './resource.js'
+import type { Given, JsonSchema, Shape } from './schema.js'
+import { defineTool, type LegalToolReturn, type ToolDefinition, type ToolHandler, type ToolOptions } from './tool.js'
+
+/** The functions that turn a declaration into a definition, with the session's type said once. */
+export interface DefinitionBuilders<Assigns extends object> {
+  tool<
+    const Input extends Shape | undefined = undefined,
+    const Output extends Shape | undefined = undefined,
+    const InputJson extends JsonSchema | undefined = undefined,
+    Value extends LegalToolReturn<Given<Output>> = LegalToolReturn<Given<Output>>,
+  >(
+    name: string,
+    options: ToolOptions<Input, Output, InputJson>,
+    handler: ToolHandler<Input, Output, InputJson, Value, Assigns>,
+  ): ToolDefinition<Assigns>
+  prompt<const Arguments extends PromptArguments<Assigns> | undefined = undefined>(
+    name: string,
+    options: PromptOptions<Arguments>,
+    handler: PromptHandler<Arguments, Assigns>,
+  ): PromptDefinition<Assigns>
+  resource<const Pattern extends string>(
+    pattern: Pattern,
+    options: ResourceOptions<Assigns>,
+    handler: ResourceHandler<Pattern, Assigns>,
+  ): ResourceDefinition<Assigns>
+}
+
+/** `register` sees each definition before it is returned. */
+export function definitionBuilders<Assigns extends object>(
+  register: (definition: AnyDefinition) => void,
+): DefinitionBuilders<Assigns> {
+  const registered = <Kind extends AnyDefinition>(definition: Kind): Kind => {
+    register(definition)
+    return definition
+  }
+  return {
+    tool: (name, options, handler) =>
+      registered(defineTool(name, options, handler)) as unknown as ToolDefinition<Assigns>,
+    prompt: (name, options, handler) =>
+      registered(
+        definePrompt(name, options as PromptOptions<PromptArguments<never> | undefined>, handler),
+      ) as unknown as PromptDefinition<Assigns>,
+    resource: (pattern, options, handler) =>
+      registered(
+        defineResource(pattern, options as ResourceOptions<never>, handler),
+      ) as unknown as ResourceDefinition<Assigns>,
+  }
+}
+
+/**
+ * Definitions in files of their own: say what the session holds once, and register with `router.add`.
+ *
+ * @example
+ * const app = defineFor<{ user: User }>()
+ * export const whoami = app.tool('whoami', {}, (_params, session) => session.assigns.user.name)
+ */
+export function defineFor<Assigns extends object = object>(): DefinitionBuilders<Assigns> {
+  return definitionBuilders<Assigns>(() => undefined)
+}

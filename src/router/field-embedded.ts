@@ -1,0 +1,113 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { Later, type Run, reserveSlot } from './field-check.js'
+import { assertOptions, COMMON_OPTIONS, createField, type SharedOptions } from './field-spec.js'
+import type { Field } from './field-types.js'
+import { compileJsonSchema } from './json-schema.js'
+import { isRecord } from './json-value.js'
+import type { JsonSchema, Outcome, Problem, Validate } from './schema-model.js'
+import { relocateReferences, rewriteSchema } from './schema-rewrite.js'
+import { describeStandardSchema, isStandardSchema, validateStandardSchema } from './standard-schema.js'
+
+/** Behind `field.schema`. */
+export function embeddedField(
+  shape: StandardSchemaV1 | { readonly jsonSchema: JsonSchema },
+  options: SharedOptions<never> = {},
+): Field<never, never> {
+  const owner = 'field.schema'
+  assertOptions(owner, options, COMMON_OPTIONS)
+  const { describe, validate } = open(shape, owner)
+  const nullable = options.nullable === true
+  return createField<never>({
+    owner,
+    noun: 'what its schema says',
+    options,
+    isType: (value): value is never => value !== undefined,
+    inside: {
+      fits: undefined,
+      check: (value, run) => checkEmbedded(validate, value, { run, message: options.message }),
+      changes: true,
+    },
+    json: (at) => {
+      const pointer = nullable ? `${at.pointer}/anyOf/0` : at.pointer
+      const { $schema: _, ...json } = relocateReferences(describe(at.side), pointer)
+      return nullable ? { anyOf: [json, { type: 'null' }] } : json
+    },
+  })
+}
+
+interface Opened {
+  readonly describe: (side: 'input' | 'output') => JsonSchema
+  readonly validate: Validate
+}
+
+function open(shape: unknown, owner: string): Opened {
+  if (isStandardSchema(shape)) return openStandard(shape, owner)
+  if (!isRecord(shape) || !isRecord(shape['jsonSchema'])) {
+    throw new TypeError(
+      `${owner}: expects a Standard Schema or { jsonSchema }. For a record of fields use field.map().`,
+    )
+  }
+  const { json, validate } = compileJsonSchema(shape['jsonSchema'], owner)
+  assertEmbeddable(json, owner)
+  return { describe: () => json, validate }
+}
+
+function openStandard(schema: StandardSchemaV1, owner: string): Opened {
+  const known = new Map<string, JsonSchema>()
+  return {
+    validate: validateStandardSchema(schema),
+    // Converted once however many tools use the field; which side is wanted is known only then.
+    describe: (side) => {
+      const json = known.get(side) ?? describeStandardSchema(schema, { owner, side })
+      if (!known.has(side)) assertEmbeddable(json, owner)
+      known.set(side, json)
+      return json
+    },
+  }
+}
+
+/** @throws TypeError for what would mean something else inside another document. */
+function assertEmbeddable(json: JsonSchema, owner: string): void {
+  if (json['$id'] !== undefined) return
+  if (String(json['$schema'] ?? '').includes('draft-07')) {
+    throw new TypeError(
+      `${owner}: a draft-07 schema cannot stand inside a 2020-12 one. Use it as inputSchema or outputSchema.`,
+    )
+  }
+  const refuse = (keyword: string, value: unknown): unknown => {
+    if (keyword === '$anchor' || keyword === '$dynamicAnchor') {
+      throw new TypeError(
+        `${owner}: '${keyword}' ${String(value)} may clash with other schemas. Refer to #/$defs/… instead.`,
+      )
+    }
+    return value
+  }
+  rewriteSchema(json, refuse, (part) => part['$id'] === undefined)
+}
+
+interface Embedding {
+  readonly run: Run
+  readonly message: string | undefined
+}
+
+function checkEmbedded(validate: Validate, value: unknown, { run, message }: Embedding): unknown {
+  const outcome = validate(value)
+  if (!(outcome instanceof Promise)) {
+    if (outcome.ok) return outcome.value
+    reserveSlot(run).inner = toInner(outcome, message)
+    run.found++
+    return value
+  }
+  const slot = reserveSlot(run)
+  const parsed = outcome.then((settled) => {
+    if (settled.ok) return settled.value
+    slot.inner = toInner(settled, message)
+    return value
+  })
+  return new Later(parsed)
+}
+
+function toInner(outcome: Outcome, message: string | undefined): readonly Problem[] {
+  if (message !== undefined) return [{ path: '', text: message }]
+  return outcome.ok ? [] : outcome.problems
+}

@@ -1,0 +1,139 @@
+import type { Awaitable } from '../awaitable.js'
+import { McpError } from '../errors.js'
+import { assertCounts, assertOptions, pick } from '../options.js'
+import type { Implementation } from '../protocol/model.js'
+import { type AnyDefinition, Catalogue } from './catalogue.js'
+import { type DefinitionBuilders, definitionBuilders } from './define.js'
+import { assertHandler, type Definition } from './definition.js'
+import type { Middleware } from './middleware.js'
+import type { ResourceDefinition } from './resource.js'
+import type { ResourceList } from './resource-result.js'
+import type { Session } from './session.js'
+
+/** What a router is made of before anything is registered. */
+export interface RouterOptions<Assigns extends object = object> extends Implementation {
+  /** How the server is to be used, told to the model: not a repetition of the tools' descriptions. */
+  readonly instructions?: string
+  /** Entries on a page of a list. @default 100 */
+  readonly pageSize?: number
+  /** Runs around each request, outermost first. */
+  readonly middleware?: readonly Middleware<Assigns>[]
+  /**
+   * Lists the resources that exist now, page by page; the cursor is yours, undefined for the first page. Without it the
+   * resources that have no variables are listed.
+   */
+  readonly listResources?: (cursor: string | undefined, session: Session<Assigns>) => Awaitable<ResourceList>
+}
+
+/** A resource's URI together with its definition, ready for `Tool.resourceLink` and `Resource.link`. */
+export interface ResourceTarget {
+  readonly uri: string
+  readonly template: ResourceDefinition<never>['spec']
+}
+
+const IMPLEMENTATION = ['name', 'version', 'title', 'description', 'websiteUrl', 'icons'] as const
+const OPTIONS = [...IMPLEMENTATION, 'instructions', 'pageSize', 'middleware', 'listResources']
+const DEFAULT_PAGE_SIZE = 100
+
+/**
+ * What a server offers: tools, prompts and resources with their handlers. Plain data: one router serves any number of
+ * clients, transports and servers. Made by {@link createRouter}.
+ */
+export class Router<Assigns extends object = object> implements DefinitionBuilders<Assigns> {
+  /** @internal */
+  readonly catalogue: Catalogue = new Catalogue()
+  /** @internal */
+  readonly info: Implementation
+  /** @internal */
+  readonly options: RouterOptions<Assigns>
+  /** @internal */
+  readonly pageSize: number
+  #middleware: readonly Middleware<Assigns>[]
+
+  /** Registers a tool; see `ToolOptions`. @throws TypeError that names the tool, the option and the mend. */
+  readonly tool: DefinitionBuilders<Assigns>['tool']
+  /** Registers a prompt; see `PromptOptions`. @throws TypeError that names the prompt, the option and the mend. */
+  readonly prompt: DefinitionBuilders<Assigns>['prompt']
+  /**
+   * Registers a resource: a fixed URI, or a pattern with `:name`, a last `*rest`, or RFC 6570 expressions.
+   * @throws TypeError that names the resource, the option and the mend.
+   */
+  readonly resource: DefinitionBuilders<Assigns>['resource']
+
+  /** @internal */
+  constructor(options: RouterOptions<Assigns>) {
+    assertRouterOptions(options)
+    this.options = options
+    this.info = pick(options, IMPLEMENTATION)
+    this.pageSize = options.pageSize ?? DEFAULT_PAGE_SIZE
+    this.#middleware = options.middleware ?? []
+    const builders = definitionBuilders<Assigns>((definition) => this.catalogue.add(definition))
+    this.tool = builders.tool
+    this.prompt = builders.prompt
+    this.resource = builders.resource
+  }
+
+  /** Registers definitions that were made by `defineFor`. @throws TypeError when a name or a pattern is taken. */
+  add(...definitions: readonly Definition<Assigns>[]): this {
+    for (const definition of definitions) this.catalogue.add(definition as unknown as AnyDefinition)
+    return this
+  }
+
+  /** Adds a middleware inside of those that are there. */
+  use(middleware: Middleware<Assigns>): this {
+    assertHandler('router.use', middleware)
+    this.#middleware = [...this.#middleware, middleware]
+    return this
+  }
+
+  /** @internal */
+  get middleware(): readonly Middleware<Assigns>[] {
+    return this.#middleware
+  }
+
+  /**
+   * The URI of a resource, its variables percent-encoded.
+   *
+   * @throws McpError `INVALID_PARAMS` for a name that the router does not have.
+   * @throws TypeError for a variable that is missing or not in the pattern.
+   */
+  resourceUri(name: string, params: Readonly<Record<string, unknown>> = {}): string {
+    const resource = this.catalogue.resources.get(name)
+    if (resource === undefined) throw new McpError('INVALID_PARAMS', `Unknown resource: ${name}`)
+    return resource.template.expand(params)
+  }
+
+  /** A resource as this session may see it, with its URI; undefined where there is none for it. */
+  resourceFor(
+    _session: Session<Assigns>,
+    name: string,
+    params: Readonly<Record<string, unknown>> = {},
+  ): ResourceTarget | undefined {
+    const resource = this.catalogue.resources.get(name)
+    return resource && { uri: resource.template.expand(params), template: resource.spec }
+  }
+}
+
+function assertRouterOptions(options: RouterOptions<never>): void {
+  assertOptions('createRouter', options, OPTIONS)
+  for (const member of ['name', 'version'] as const) {
+    if (typeof options[member] !== 'string' || options[member] === '') {
+      throw new TypeError(`createRouter: ${member} must be a string that is not empty`)
+    }
+  }
+  assertCounts('createRouter', options, ['pageSize'])
+  for (const middleware of options.middleware ?? []) assertHandler('createRouter, middleware', middleware)
+  if (options.listResources !== undefined) assertHandler('createRouter, listResources', options.listResources)
+}
+
+/**
+ * Makes the router of a server.
+ *
+ * @throws TypeError for an option that is unknown or of the wrong kind.
+ * @example
+ * const router = createRouter({ name: 'hello', version: '1.0.0' })
+ * router.tool('greet', { input: { name: field.string({ required: true }) } }, ({ name }) => `Hello ${name}`)
+ */
+export function createRouter<Assigns extends object = object>(options: RouterOptions<Assigns>): Router<Assigns> {
+  return new Router(options)
+}

@@ -1,0 +1,123 @@
+import type { Awaitable } from '../awaitable.js'
+import { assertOptions } from '../options.js'
+import type { ToolSpec } from '../protocol/model.js'
+import {
+  assertHandler,
+  assertName,
+  DESCRIBED_OPTIONS,
+  type Definition,
+  type DescribedOptions,
+  describedMembers,
+} from './definition.js'
+import {
+  type Given,
+  inputSchema,
+  type JsonSchema,
+  type MirroredParam,
+  mirroredParams,
+  outputSchema,
+  type Received,
+  type Schema,
+  type Shape,
+} from './schema.js'
+import type { Session } from './session.js'
+import type { ToolResult } from './tool-result.js'
+
+/** How a tool is declared. */
+export interface ToolOptions<Input, Output, InputJson = undefined> extends DescribedOptions {
+  /** A record of fields, or a Standard Schema that gives its JSON Schema. The handler gets the parsed value. */
+  readonly input?: Input
+  /** A plain JSON Schema 2020-12 in place of `input`: sent as given and enforced whole. */
+  readonly inputSchema?: InputJson
+  /** What the handler returns, as fields or a Standard Schema; checked when it is compiled and when it runs. */
+  readonly output?: Output
+  /** A plain JSON Schema 2020-12 in place of `output`. */
+  readonly outputSchema?: JsonSchema
+  /** It changes nothing. */
+  readonly readOnly?: boolean
+  /** It may destroy something; clients assume so unless this is false. */
+  readonly destructive?: boolean
+  /** Twice is the same as once. */
+  readonly idempotent?: boolean
+  /** It deals with a world outside of this server; clients assume so unless this is false. */
+  readonly openWorld?: boolean
+}
+
+/** What the handler gets as its first argument. */
+export type ToolParams<Input, InputJson> = InputJson extends JsonSchema
+  ? Readonly<Record<string, unknown>>
+  : Received<Input>
+
+/** Extra members are compile errors where an output is declared. */
+type Exact<Output, Value> = Value & Record<Exclude<keyof Value, keyof Output>, never>
+export type ToolReturn<Output, Value> = [Output] extends [never]
+  ? Value
+  : Value extends ToolResult
+    ? Value
+    : Exact<Output, Value>
+
+/** What a handler may return: a builder's result, or the value itself. */
+export type LegalToolReturn<Output> =
+  | ToolResult
+  | ([Output] extends [never] ? string | number | boolean | null | undefined | object : Output)
+
+export type ToolHandler<Input, Output, InputJson, Value, Assigns extends object> = (
+  params: ToolParams<Input, InputJson>,
+  session: Session<Assigns>,
+) => Awaitable<ToolReturn<Given<Output>, Value>>
+
+/** A tool, checked and ready to be offered. */
+export interface ToolDefinition<Assigns extends object = object> extends Definition<Assigns> {
+  readonly kind: 'tool'
+  readonly spec: ToolSpec
+  readonly input: Schema
+  readonly output: Schema | undefined
+  readonly mirrored: readonly MirroredParam[]
+  readonly handler: (params: never, session: never) => unknown
+}
+
+const HINTS = {
+  readOnly: 'readOnlyHint',
+  destructive: 'destructiveHint',
+  idempotent: 'idempotentHint',
+  openWorld: 'openWorldHint',
+} as const
+const OPTIONS = [...DESCRIBED_OPTIONS, 'input', 'inputSchema', 'output', 'outputSchema', ...Object.keys(HINTS)]
+
+interface UncheckedOptions extends ToolOptions<Shape | undefined, Shape | undefined, JsonSchema | undefined> {}
+
+/** @throws TypeError that names the tool and the option. */
+export function defineTool(name: string, options: UncheckedOptions, handler: unknown): ToolDefinition<never> {
+  assertName('tool', name)
+  const owner = `tool '${name}'`
+  assertOptions(owner, options, OPTIONS)
+  assertHandler(owner, handler)
+  const input = inputSchema(owner, given(options, 'input', 'inputSchema'))
+  const output = outputSchema(owner, given(options, 'output', 'outputSchema'))
+  const annotations = hintsOf(options)
+  const spec: ToolSpec = {
+    name,
+    ...describedMembers(options),
+    inputSchema: input.json,
+    ...(output === undefined ? {} : { outputSchema: output.json }),
+    ...(annotations === undefined ? {} : { annotations }),
+  }
+  const mirrored = mirroredParams(owner, input.json)
+  return { kind: 'tool', name, spec, input, output, mirrored, handler: handler as ToolDefinition['handler'] }
+}
+
+/** Optional members that are undefined are taken as not given. */
+function given<Key extends keyof UncheckedOptions>(options: UncheckedOptions, ...keys: Key[]): PresentOptions<Key> {
+  const present = keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]])
+  return Object.fromEntries(present)
+}
+type PresentOptions<Key extends keyof UncheckedOptions> = { [K in Key]?: NonNullable<UncheckedOptions[K]> }
+
+function hintsOf(options: UncheckedOptions): Record<string, boolean> | undefined {
+  const hints: Record<string, boolean> = {}
+  for (const [option, hint] of Object.entries(HINTS) as [keyof typeof HINTS, string][]) {
+    const value = options[option]
+    if (value !== undefined) hints[hint] = value
+  }
+  return Object.keys(hints).length === 0 ? undefined : hints
+}

@@ -1,0 +1,176 @@
+import { notificationMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
+import {
+  type ClientCapabilities,
+  type Implementation,
+  isLogLevel,
+  type Json,
+  LOG_LEVELS,
+  type LogLevel,
+  metaOf,
+  type ProgressToken,
+  progressTokenOf,
+  type ResourceContents,
+  type TraceContext,
+  traceContextOf,
+} from '../protocol/model.js'
+import type { Router } from '../router/router.js'
+import type { CallFacts, Session, SessionLog } from '../router/session.js'
+import type { Client } from './client.js'
+import type { Exchange } from './exchange.js'
+import { readNamedResource } from './read-resource.js'
+
+/** What `session.signal` is aborted with when the client gave its call up. */
+export class CallCancelled extends Error {
+  override readonly name = 'AbortError'
+}
+
+export interface CallSessionParts {
+  readonly router: Router<never>
+  readonly request: RequestMessage
+  readonly client: Client
+  readonly exchange: Exchange
+}
+
+/** The session of one call. What a small call does not touch is not made: signal, log and trace context come when asked for. */
+export class CallSession implements Session {
+  readonly client: Client
+  readonly params: Readonly<Record<string, unknown>>
+  assigns: object = {}
+  readonly #router: Router<never>
+  readonly #request: RequestMessage
+  readonly #exchange: Exchange
+  readonly #meta: Json | undefined
+  #logLevel: LogLevel | undefined
+  #controller: AbortController | undefined
+  #log: SessionLog | undefined
+  #progress = Number.NEGATIVE_INFINITY
+  #over = false
+  #cancelled: CallCancelled | undefined
+  #onCancel: (() => void) | undefined
+
+  constructor({ router, request, client, exchange }: CallSessionParts) {
+    this.client = client
+    this.params = request.params
+    this.#router = router
+    this.#request = request
+    this.#exchange = exchange
+    this.#meta = metaOf(request.params)
+    this.#logLevel = client.logLevel ?? client.codec.defaultLogLevel
+  }
+
+  get id(): string | undefined {
+    return this.client.sessionId
+  }
+  get protocolVersion(): string {
+    return this.client.codec.version
+  }
+  get clientInfo(): Implementation | undefined {
+    return this.client.info
+  }
+  get clientCapabilities(): ClientCapabilities {
+    return this.client.capabilities
+  }
+  get stateless(): boolean {
+    return this.client.codec.stateless
+  }
+  get requestId(): RequestId {
+    return this.#request.id
+  }
+  get call(): CallFacts {
+    const { id, method, params } = this.#request
+    const named = params['name'] ?? params['uri']
+    return { id, method, name: typeof named === 'string' ? named : undefined }
+  }
+  get progressToken(): ProgressToken | undefined {
+    return progressTokenOf(this.#meta)
+  }
+  get trace(): TraceContext {
+    return traceContextOf(this.#meta)
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= this.#openSignal()
+    return this.#controller.signal
+  }
+
+  get log(): SessionLog {
+    this.#log ??= Object.fromEntries(
+      LOG_LEVELS.map((level) => [level, (data: unknown, logger?: string) => this.#sendLog(level, data, logger)]),
+    ) as unknown as SessionLog
+    return this.#log
+  }
+
+  assign<More extends object>(values: More): Session<More> {
+    this.assigns = { ...this.assigns, ...values }
+    return this as unknown as Session<More>
+  }
+
+  async notifyProgress(progress: number, total?: number, message?: string): Promise<void> {
+    const progressToken = this.progressToken
+    if (progressToken === undefined || !(progress > this.#progress)) return
+    this.#progress = progress
+    const told = message !== undefined && this.client.codec.progressMessage ? { message } : {}
+    const of = total === undefined ? {} : { total }
+    await this.notify('notifications/progress', { progressToken, progress, ...of, ...told })
+  }
+
+  async notify(method: string, params?: object): Promise<void> {
+    if (this.#over) return
+    await this.#exchange.send(notificationMessage(method, params))
+  }
+
+  setLogLevel(level: LogLevel): void {
+    if (!isLogLevel(level))
+      throw new TypeError(`setLogLevel: ${JSON.stringify(level)} is none of ${LOG_LEVELS.join(', ')}`)
+    this.#logLevel = level
+    if (this.client.codec.logScope === 'session') this.client.logLevel = level
+  }
+
+  async readResource(name: string, params: Readonly<Record<string, unknown>> = {}): Promise<ResourceContents> {
+    return await readNamedResource(this.#router, this, { name, params })
+  }
+
+  /** Ends the call for its client: the handler is told, and nothing more is sent for it. */
+  cancel(reason?: string): void {
+    if (this.#over) return
+    this.#over = true
+    this.#cancelled = new CallCancelled(reason ?? 'The client cancelled the call')
+    this.#controller?.abort(this.#cancelled)
+    this.#onCancel?.()
+  }
+
+  /** Nothing is sent for this call any more. */
+  finish(): void {
+    this.#over = true
+  }
+
+  get cancelled(): boolean {
+    return this.#cancelled !== undefined
+  }
+
+  onCancel(listener: () => void): void {
+    this.#onCancel = listener
+  }
+
+  #openSignal(): AbortController {
+    const controller = new AbortController()
+    if (this.#cancelled !== undefined) controller.abort(this.#cancelled)
+    const closed = this.client.codec.hangUpCancels ? this.#exchange.closed : undefined
+    if (closed?.aborted) this.#hangUp(controller)
+    else closed?.addEventListener('abort', () => this.#hangUp(controller), { once: true })
+    return controller
+  }
+
+  #hangUp(controller: AbortController): void {
+    if (this.#over) return
+    this.#controller ??= controller
+    controller.abort(new CallCancelled('The client hung up'))
+    this.cancel('The client hung up')
+  }
+
+  async #sendLog(level: LogLevel, data: unknown, logger?: string): Promise<void> {
+    const least = this.#logLevel
+    if (least === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return
+    await this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data })
+  }
+}

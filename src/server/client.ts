@@ -1,0 +1,39 @@
+import type { Codec } from '../protocol/codec.js'
+import type { RequestId } from '../protocol/jsonrpc.js'
+import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
+
+/** A call that can be ended from outside, by the client's word. */
+export interface RunningCall {
+  cancel(reason?: string): void
+}
+
+/**
+ * Who is calling: the version they speak, what they said of themselves, and their running calls. Where each request stands
+ * alone it is made for one request; elsewhere it lives as long as the session.
+ */
+export class Client {
+  codec: Codec
+  info: Implementation | undefined
+  capabilities: ClientCapabilities
+  logLevel: LogLevel | undefined
+  readonly sessionId: string | undefined
+  /** Running calls by id, where one sender's ids must differ; undefined where ids mean nothing between two requests. */
+  readonly calls: Map<RequestId, RunningCall> | undefined
+
+  constructor(codec: Codec, options: ClientOptions = {}) {
+    this.codec = codec
+    this.info = options.info
+    this.capabilities = options.capabilities ?? {}
+    this.logLevel = options.logLevel
+    this.sessionId = options.sessionId
+    this.calls = options.calls
+  }
+}
+
+export interface ClientOptions {
+  readonly info?: Implementation | undefined
+  readonly capabilities?: ClientCapabilities
+  readonly logLevel?: LogLevel | undefined
+  readonly sessionId?: string | undefined
+  readonly calls?: Map<RequestId, RunningCall> | undefined
+}

@@ -1,0 +1,16 @@
+import type { Awaitable } from '../awaitable.js'
+import type { Result } from '../protocol/model.js'
+import type { Router } from '../router/router.js'
+import type { CallSession } from './call-session.js'
+import type { Pages } from './pages.js'
+
+/** What an operation may use of the server. */
+export interface ServerContext {
+  readonly router: Router<never>
+  readonly pages: Pages
+  /** Hands an error to the operator that a client does not see. */
+  report(error: unknown, session: CallSession | undefined): void
+}
+
+/** Serves one operation: gives its result, or throws. */
+export type OperationHandler = (context: ServerContext, session: CallSession) => Awaitable<Result>

@@ -1,0 +1,10 @@
+/** What a transport lends to one call: a way to send on the call's own stream, and word of the client's hang-up. */
+export interface Exchange {
+  /**
+   * Sends a message on the stream of this call; drops it where the client cannot take one. A promise means that the
+   * connection is full, and resolves when it took the message.
+   */
+  send(message: string): Promise<void> | undefined
+  /** Aborted when the client has hung up; made when it is first asked for. */
+  readonly closed: AbortSignal | undefined
+}

@@ -1,0 +1,33 @@
+import { McpError } from '../../errors.js'
+import type { Result } from '../../protocol/model.js'
+import { isResourceList } from '../../router/resource-result.js'
+import type { CallSession } from '../call-session.js'
+import type { OperationHandler, ServerContext } from '../context.js'
+import { notFound, readResolved } from '../read-resource.js'
+import { stringParam } from './params.js'
+
+export const listResources: OperationHandler = (context, session) =>
+  context.router.options.listResources === undefined
+    ? context.pages.page('resources', session.client.codec, session.params['cursor'])
+    : listByCallback(context, session)
+
+async function listByCallback({ router }: ServerContext, session: CallSession): Promise<Result> {
+  const { cursor } = session.params
+  if (cursor !== undefined && typeof cursor !== 'string') {
+    throw new McpError('INVALID_PARAMS', 'params.cursor must be a string')
+  }
+  const list: unknown = await router.options.listResources?.(cursor, session as never)
+  if (!isResourceList(list)) throw new TypeError('listResources must return Resource.list(links, nextCursor)')
+  const { codec } = session.client
+  return { ...list, resources: list.resources.map((link) => codec.project('resource', link)) }
+}
+
+export const listResourceTemplates: OperationHandler = ({ pages }, { client, params }) =>
+  pages.page('resourceTemplates', client.codec, params['cursor'])
+
+export const readResource: OperationHandler = async ({ router }, session) => {
+  const uri = stringParam(session.params, 'uri')
+  const resolved = router.catalogue.resolve(uri)
+  if (resolved === undefined) throw notFound(uri)
+  return await readResolved(resolved, uri, session)
+}

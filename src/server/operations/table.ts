@@ -1,0 +1,23 @@
+import type { Operation } from '../../protocol/codec.js'
+import type { OperationHandler } from '../context.js'
+import { complete } from './completion.js'
+import { discover, initialize, ping, setLogLevel } from './lifecycle.js'
+import { getPrompt, listPrompts } from './prompts.js'
+import { listResources, listResourceTemplates, readResource } from './resources.js'
+import { callTool, listTools } from './tools.js'
+
+/** Every operation has its handler: one that is missing does not compile. */
+export const OPERATIONS: Readonly<Record<Operation, OperationHandler>> = {
+  initialize,
+  discover,
+  ping,
+  'set-log-level': setLogLevel,
+  'list-tools': listTools,
+  'call-tool': callTool,
+  'list-prompts': listPrompts,
+  'get-prompt': getPrompt,
+  'list-resources': listResources,
+  'list-resource-templates': listResourceTemplates,
+  'read-resource': readResource,
+  complete,
+}

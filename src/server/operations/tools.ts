@@ -1,0 +1,75 @@
+import { isPromise } from '../../awaitable.js'
+import { McpError } from '../../errors.js'
+import type { Checked } from '../../router/schema.js'
+import type { Session } from '../../router/session.js'
+import type { ToolDefinition } from '../../router/tool.js'
+import { Tool, type ToolResult, toToolResult } from '../../router/tool-result.js'
+import type { CallSession } from '../call-session.js'
+import type { OperationHandler, ServerContext } from '../context.js'
+import { objectParam, stringParam } from './params.js'
+
+type AnyTool = ToolDefinition<never>
+type Later<Value> = Value | Promise<Value>
+
+export const listTools: OperationHandler = ({ router, pages }, { client, params }) => {
+  assertOffered(router.catalogue.tools, 'tools')
+  return pages.page('tools', client.codec, params['cursor'])
+}
+
+/** Nothing here waits for what is there already: a tool without promises is answered in the turn that asked. */
+export const callTool: OperationHandler = (context, session) => {
+  const tools = context.router.catalogue.tools
+  assertOffered(tools, 'tools')
+  const name = stringParam(session.params, 'name')
+  const tool = tools.get(name)
+  if (tool === undefined) throw new McpError('INVALID_PARAMS', `Unknown tool: ${name}`)
+  const checked = tool.input.check(objectParam(session.params, 'arguments'))
+  return then(checked, (arguments_) => {
+    if (!arguments_.ok) return refuseArguments(session, arguments_.errors)
+    const handler = tool.handler as (params: unknown, session: Session) => unknown
+    return then(handler(arguments_.value, session), (value) =>
+      checkOutput(context, { tool, session, result: toToolResult(value) }),
+    )
+  })
+}
+
+/** SEP-1303: what is wrong with the arguments is the model's to mend, where the version says so. */
+function refuseArguments({ client }: CallSession, errors: readonly string[]): ToolResult {
+  if (client.codec.argumentFailure === 'result') return Tool.error(`Invalid arguments: ${errors.join('; ')}`)
+  throw new McpError('INVALID_PARAMS', 'Invalid arguments', { data: { validation_errors: errors } })
+}
+
+interface Answered {
+  readonly tool: AnyTool
+  readonly session: CallSession
+  readonly result: ToolResult
+}
+
+/** 2026-07-28 server/tools, Output Schema: structured results conform, or the call has failed. */
+function checkOutput(context: ServerContext, answered: Answered): Later<ToolResult> {
+  const { tool, result } = answered
+  if (tool.output === undefined || result.isError === true) return result
+  return then(tool.output.check(result.structuredContent), (checked) => conform(context, answered, checked))
+}
+
+function conform(context: ServerContext, { tool, session, result }: Answered, checked: Checked): ToolResult {
+  if (checked.ok) {
+    if (checked.value === result.structuredContent) return result
+    const { content: _text, ...rest } = result
+    return { ...Tool.structured(checked.value), ...rest, structuredContent: checked.value }
+  }
+  const problems = checked.errors.join('; ')
+  context.report(new TypeError(`tool '${tool.name}' returned what its output schema refuses: ${problems}`), session)
+  return Tool.error(`The tool's result does not fit its output schema: ${problems}`)
+}
+
+/** 2026-07-28 server/discover: what was not declared is not there. */
+export function assertOffered(group: ReadonlyMap<string, unknown>, what: string): void {
+  if (group.size === 0) throw new McpError('METHOD_NOT_FOUND', `This server has no ${what}`)
+}
+
+function then<Value, Next>(value: Value, next: (value: Awaited<Value>) => Next): Next | Promise<Awaited<Next>> {
+  return isPromise(value)
+    ? (Promise.resolve(value).then(next as never) as Promise<Awaited<Next>>)
+    : next(value as Awaited<Value>)
+}

@@ -1,0 +1,81 @@
+import { McpError } from '../errors.js'
+import { decodeBase64, encodeBase64 } from '../protocol/base64.js'
+import type { Codec, Projected } from '../protocol/codec.js'
+import { SerializedResult } from '../protocol/model.js'
+import type { Catalogue } from '../router/catalogue.js'
+
+/** The lists that are cut into pages here, with their member in the result and the kind of their entries. */
+const LISTS: Readonly<Record<ListName, Projected>> = {
+  tools: 'tool',
+  prompts: 'prompt',
+  resources: 'resource',
+  resourceTemplates: 'resourceTemplate',
+}
+
+export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
+
+interface Entry {
+  readonly name: string
+  readonly spec: object
+}
+
+/** Pages that are kept at once; each version of each list has its own. */
+const MAX_KEPT = 64
+
+/**
+ * List results as JSON text, made once per revision of the catalogue and protocol version. A cursor names the entry that
+ * its page begins with, so that it survives other changes of the catalogue.
+ */
+export class Pages {
+  readonly #catalogue: Catalogue
+  readonly #size: number
+  readonly #kept = new Map<string, SerializedResult>()
+  #revision = -1
+
+  constructor(catalogue: Catalogue, size: number) {
+    this.#catalogue = catalogue
+    this.#size = size
+  }
+
+  /** @throws McpError `INVALID_PARAMS` for a cursor that was not issued for this list, or whose entry is gone. */
+  page(list: ListName, codec: Codec, cursor: unknown): SerializedResult {
+    if (this.#revision !== this.#catalogue.revision) this.#kept.clear()
+    this.#revision = this.#catalogue.revision
+    const key = `${list} ${codec.version} ${typeof cursor === 'string' ? cursor : ''}`
+    const kept = cursor === undefined || typeof cursor === 'string' ? this.#kept.get(key) : undefined
+    if (kept !== undefined) return kept
+    const made = this.#make(list, codec, cursor)
+    if (this.#kept.size >= MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value as string)
+    this.#kept.set(key, made)
+    return made
+  }
+
+  #make(list: ListName, codec: Codec, cursor: unknown): SerializedResult {
+    const entries = this.#entries(list)
+    const start = cursor === undefined ? 0 : startOf(list, entries, cursor)
+    const next = entries[start + this.#size]
+    const page = entries.slice(start, start + this.#size).map(({ spec }) => codec.project(LISTS[list], spec))
+    return new SerializedResult(
+      JSON.stringify({ [list]: page, ...(next === undefined ? {} : { nextCursor: toCursor(list, next.name) }) }),
+    )
+  }
+
+  #entries(list: ListName): readonly Entry[] {
+    const { tools, prompts, resources } = this.#catalogue
+    if (list === 'tools') return [...tools.values()]
+    if (list === 'prompts') return [...prompts.values()]
+    return [...resources.values()].filter(({ template }) => template.fixed === (list === 'resources'))
+  }
+}
+
+function toCursor(list: ListName, name: string): string {
+  return encodeBase64(new TextEncoder().encode(`${list}:${name}`))
+}
+
+function startOf(list: ListName, entries: readonly Entry[], cursor: unknown): number {
+  const bytes = typeof cursor === 'string' ? decodeBase64(cursor) : undefined
+  const text = bytes === undefined ? '' : new TextDecoder().decode(bytes)
+  const start = entries.findIndex(({ name }) => text === `${list}:${name}`)
+  if (start < 0) throw new McpError('INVALID_PARAMS', 'The cursor is not one of this list: begin again without one')
+  return start
+}

@@ -1,0 +1,152 @@
+import { isPromise } from '../awaitable.js'
+import type { Failure } from '../errors.js'
+import { codecOf } from '../protocol/codecs.js'
+import { boundDepth, type ParsedJson, parseJson } from '../protocol/json.js'
+import { type Message, parseMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
+import { METHODS as SESSION_METHODS } from '../protocol/legacy/methods.js'
+import { isEnveloped, readEnvelope } from '../protocol/modern/envelope.js'
+import { ASSUMED_SESSION_VERSION } from '../protocol/versions.js'
+import { cancelCall } from '../server/cancel.js'
+import { Client, type RunningCall } from '../server/client.js'
+import { type Answer, refuse } from '../server/dispatch.js'
+import type { Exchange } from '../server/exchange.js'
+import type { Server } from '../server/server.js'
+
+/** Sends one message; a promise means that the channel is full, and resolves when it took the message. */
+export type Send = (message: string) => Promise<void> | undefined
+
+const MODERN = codecOf('2026-07-28')
+/** Messages in one array of 2025-03-26. */
+const MAX_BATCH = 100
+
+/**
+ * A client at the other end of a pipe, of any version: requests that stand alone and one session of the older versions
+ * share it. Nothing that comes in makes it throw.
+ */
+export class Connection implements Exchange {
+  readonly closed = undefined
+  readonly #server: Server
+  readonly #send: Send
+  readonly #maxDepth: number
+  readonly #calls = new Map<RequestId, RunningCall>()
+  /** The client of versions that begin with `initialize`; one that never sends it is served as the version says. */
+  readonly #session: Client
+  #initialized = false
+  readonly #pending = new Set<PromiseLike<unknown>>()
+
+  constructor(server: Server, send: Send, maxDepth: number) {
+    this.#server = server
+    this.#send = send
+    this.#maxDepth = maxDepth
+    this.#session = new Client(codecOf(ASSUMED_SESSION_VERSION), { calls: this.#calls })
+  }
+
+  send(message: string): Promise<void> | undefined {
+    return this.#send(message)
+  }
+
+  receiveText(text: string): void {
+    this.#receive(parseJson(text, this.#maxDepth))
+  }
+
+  receiveValue(value: unknown): void {
+    this.#receive(boundDepth(value, this.#maxDepth))
+  }
+
+  /** Answers what could not be read at all. */
+  refuse(failure: Failure, id?: RequestId): void {
+    const codec = this.#initialized ? this.#session.codec : MODERN
+    void this.#send(refuse(codec, id, failure).body)
+  }
+
+  /** Resolves when every request that came has its answer. */
+  async settled(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending)
+  }
+
+  /** Ends the running calls; what they would answer is not sent. */
+  close(): void {
+    for (const call of [...this.#calls.values()]) call.cancel('The connection was closed')
+  }
+
+  #receive(parsed: ParsedJson): void {
+    if (!parsed.ok) return this.refuse(parsed.failure, parsed.id)
+    if (Array.isArray(parsed.value)) return this.#receiveBatch(parsed.value)
+    this.#whenReady(this.#serve(parseMessage(parsed.value)), (answer) => void this.#send(answer.body))
+  }
+
+  /** 2025-03-26 basic, Batching: the answers go back in one array. */
+  #receiveBatch(batch: readonly unknown[]): void {
+    const { codec } = this.#session
+    const allowed = codec.batches && batch.length > 0 && batch.length <= MAX_BATCH
+    if (!allowed) return this.refuse({ code: 'INVALID_REQUEST', message: 'A message must be a JSON object' })
+    const answers = batch.map((item) => {
+      const message = parseMessage(item)
+      const isFirst = message.kind === 'request' && message.method === 'initialize'
+      const failure = { code: 'INVALID_REQUEST', message: 'initialize must not be part of an array' } as const
+      return isFirst ? refuse(codec, message.id, failure) : this.#serve(message)
+    })
+    this.#whenReady(Promise.all(answers), (settled) => {
+      const bodies = settled.filter((answer) => answer !== undefined).map(({ body }) => body)
+      if (bodies.length > 0) void this.#send(`[${bodies.join(',')}]`)
+    })
+  }
+
+  #serve(message: Message): Answer | undefined | PromiseLike<Answer | undefined> {
+    switch (message.kind) {
+      case 'invalid':
+        return refuse(this.#initialized ? this.#session.codec : MODERN, message.id, message.failure)
+      case 'response':
+        return undefined
+      case 'notification':
+        if (message.method === 'notifications/cancelled') cancelCall(this.#calls, message.params)
+        return undefined
+      case 'request':
+        return isEnveloped(message.params) ? this.#serveModern(message) : this.#serveSession(message)
+    }
+  }
+
+  #serveModern(request: RequestMessage): Answer | PromiseLike<Answer | undefined> | undefined {
+    if (!MODERN.methods.has(request.method) && SESSION_METHODS.has(request.method)) {
+      return refuse(MODERN, request.id, { code: 'METHOD_NOT_FOUND', message: `Method not found: ${request.method}` })
+    }
+    const envelope = readEnvelope(request)
+    if ('code' in envelope) return refuse(MODERN, request.id, envelope)
+    const { clientInfo: info, clientCapabilities: capabilities, logLevel } = envelope
+    return this.#server.serve(request, new Client(MODERN, { info, capabilities, logLevel, calls: this.#calls }), this)
+  }
+
+  #serveSession(request: RequestMessage): Answer | PromiseLike<Answer | undefined> | undefined {
+    if (request.method !== 'initialize') return this.#server.serve(request, this.#session, this)
+    if (this.#initialized) {
+      const failure = { code: 'INVALID_REQUEST', message: 'This session is initialized already' } as const
+      return refuse(this.#session.codec, request.id, failure)
+    }
+    const answer = this.#server.serve(request, this.#session, this)
+    if (!isPromise(answer)) this.#initialized = answer?.failure === undefined
+    else void answer.then((late) => this.#markInitialized(late))
+    return answer
+  }
+
+  #markInitialized(answer: Answer | undefined): void {
+    this.#initialized ||= answer !== undefined && answer.failure === undefined
+  }
+
+  #whenReady<Value>(value: Value | PromiseLike<Value>, use: (value: NonNullable<Value>) => void): void {
+    if (!isPromise(value)) {
+      if (value !== undefined && value !== null) use(value)
+      return
+    }
+    const pending = value.then(
+      (ready) => {
+        if (ready !== undefined && ready !== null) use(ready)
+        this.#pending.delete(pending)
+      },
+      (error: unknown) => {
+        this.#server.report(error)
+        this.#pending.delete(pending)
+      },
+    )
+    this.#pending.add(pending)
+  }
+}

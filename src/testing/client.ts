@@ -1,0 +1,212 @@
+import type {
+  ClientCapabilities,
+  ContentBlock,
+  Implementation,
+  LogLevel,
+  ProgressToken,
+  PromptMessage,
+  ResourceContents,
+} from '../protocol/model.js'
+import { isSessionVersion, type ProtocolVersion } from '../protocol/versions.js'
+import type { Wire, WireMessage } from './wire.js'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** How a test client presents itself. */
+export interface ClientOptions {
+  /** The version that it speaks. @default '2026-07-28' */
+  readonly protocol?: ProtocolVersion
+  readonly clientInfo?: Implementation
+  readonly capabilities?: ClientCapabilities
+  /** The least level of logs that it wants; none when not given. */
+  readonly logLevel?: LogLevel
+}
+
+/** How one request is made. */
+export interface RequestOptions {
+  /** Asks for progress under this token; progress is found in the client's `notifications`. */
+  readonly progressToken?: ProgressToken
+  /** More members of `_meta`. */
+  readonly meta?: Members
+  /** Cancels the request, as the version and the wire do it. */
+  readonly signal?: AbortSignal
+}
+
+/** What the server answered instead of a result. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+  readonly data: unknown
+
+  constructor(error: { readonly code: number; readonly message: string; readonly data?: unknown }) {
+    super(error.message)
+    this.code = error.code
+    this.data = error.data
+  }
+}
+
+export interface CallToolResult extends Members {
+  readonly content: readonly ContentBlock[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+}
+export interface GetPromptResult extends Members {
+  readonly description?: string
+  readonly messages: readonly PromptMessage[]
+}
+export interface ReadResourceResult extends Members {
+  readonly contents: readonly ResourceContents[]
+}
+export interface CompleteResult extends Members {
+  readonly completion: { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean }
+}
+export interface ListResult extends Members {
+  readonly nextCursor?: string
+}
+
+interface Pending {
+  resolve(result: Members): void
+  reject(error: Error): void
+}
+
+const META = 'io.modelcontextprotocol/'
+
+/** A client for tests, over any wire and in any version: what it gets back is what the wire carried. */
+export class TestClient {
+  readonly protocol: ProtocolVersion
+  /** Every notification of the server, in order. */
+  readonly notifications: WireMessage[] = []
+  /** What `initialize` answered, where the version has it. */
+  initialized: Members | undefined
+  readonly #wire: Wire
+  readonly #options: ClientOptions
+  readonly #pending = new Map<unknown, Pending>()
+  #nextId = 1
+
+  private constructor(wire: Wire, options: ClientOptions) {
+    this.#wire = wire
+    this.#options = options
+    this.protocol = options.protocol ?? '2026-07-28'
+  }
+
+  /** Opens the wire, and begins a session where the version has them. */
+  static async connect(wire: Wire, options: ClientOptions = {}): Promise<TestClient> {
+    const client = new TestClient(wire, options)
+    await wire.open((message) => client.#receive(message), client.protocol)
+    if (isSessionVersion(client.protocol)) await client.#initialize()
+    return client
+  }
+
+  async callTool(name: string, args?: Members, options?: RequestOptions): Promise<CallToolResult> {
+    const params = args === undefined ? { name } : { name, arguments: args }
+    return (await this.request('tools/call', params, options)) as CallToolResult
+  }
+
+  async getPrompt(
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: RequestOptions,
+  ): Promise<GetPromptResult> {
+    const params = args === undefined ? { name } : { name, arguments: args }
+    return (await this.request('prompts/get', params, options)) as GetPromptResult
+  }
+
+  async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
+    return (await this.request('resources/read', { uri }, options)) as ReadResourceResult
+  }
+
+  /** Completes an argument of a prompt, `{ prompt }`, or a variable of a resource template, `{ resource }`. */
+  async complete(
+    of: { readonly prompt: string } | { readonly resource: string },
+    argument: { readonly name: string; readonly value: string },
+    context?: Readonly<Record<string, string>>,
+  ): Promise<CompleteResult> {
+    const ref = 'prompt' in of ? { type: 'ref/prompt', name: of.prompt } : { type: 'ref/resource', uri: of.resource }
+    const filled = context === undefined ? {} : { context: { arguments: context } }
+    return (await this.request('completion/complete', { ref, argument, ...filled })) as CompleteResult
+  }
+
+  /** One page of a list; the next one with its `nextCursor`. */
+  async list(what: 'tools' | 'prompts' | 'resources' | 'resources/templates', cursor?: string): Promise<ListResult> {
+    return await this.request(`${what}/list`, cursor === undefined ? {} : { cursor })
+  }
+
+  /** Any request. @throws RpcError when the server answers with an error. */
+  async request(method: string, params: Members = {}, options: RequestOptions = {}): Promise<Members> {
+    return await this.requestAs(this.#nextId++, { method, params }, options)
+  }
+
+  /** A request under an id of your own. */
+  requestAs(
+    id: unknown,
+    { method, params = {} }: { readonly method: string; readonly params?: Members },
+    options: RequestOptions = {},
+  ): Promise<Members> {
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject })
+      options.signal?.addEventListener('abort', () => void this.#cancel(id, reject), { once: true })
+      const sent = this.#wire.send({ jsonrpc: '2.0', id, method, params: this.#withMeta(params, options) })
+      Promise.resolve(sent).catch(reject)
+    })
+  }
+
+  async notify(method: string, params: Members = {}): Promise<void> {
+    await this.#wire.send({ jsonrpc: '2.0', method, params })
+  }
+
+  /** Sends anything at all, for what no honest client would send. */
+  async sendRaw(message: WireMessage): Promise<void> {
+    await this.#wire.send(message)
+  }
+
+  /** Parameters of the notifications of one method. */
+  notified(method: string): Members[] {
+    return this.notifications.filter((message) => message['method'] === method).map(({ params }) => params as Members)
+  }
+
+  async close(): Promise<void> {
+    await this.#wire.close()
+  }
+
+  async #initialize(): Promise<void> {
+    const { clientInfo = { name: 'test', version: '1.0.0' }, capabilities = {}, logLevel } = this.#options
+    this.initialized = await this.request('initialize', { protocolVersion: this.protocol, clientInfo, capabilities })
+    await this.notify('notifications/initialized')
+    if (logLevel !== undefined) await this.request('logging/setLevel', { level: logLevel })
+  }
+
+  async #cancel(id: unknown, reject: (error: Error) => void): Promise<void> {
+    if (!this.#pending.delete(id)) return
+    reject(new DOMException('The request was cancelled', 'AbortError'))
+    await this.notify('notifications/cancelled', { requestId: id })
+  }
+
+  #withMeta(params: Members, { progressToken, meta }: RequestOptions): Members {
+    const own = isSessionVersion(this.protocol) ? {} : this.#envelope()
+    const token = progressToken === undefined ? {} : { progressToken }
+    const all = { ...own, ...token, ...(params['_meta'] as Members | undefined), ...meta }
+    return Object.keys(all).length === 0 ? params : { ...params, _meta: all }
+  }
+
+  #envelope(): Members {
+    const { clientInfo, capabilities = {}, logLevel } = this.#options
+    return {
+      [`${META}protocolVersion`]: this.protocol,
+      [`${META}clientCapabilities`]: capabilities,
+      ...(clientInfo === undefined ? {} : { [`${META}clientInfo`]: clientInfo }),
+      ...(logLevel === undefined ? {} : { [`${META}logLevel`]: logLevel }),
+    }
+  }
+
+  #receive(message: WireMessage): void {
+    if (Object.hasOwn(message, 'method')) {
+      this.notifications.push(message)
+      return
+    }
+    const pending = this.#pending.get(message['id'])
+    this.#pending.delete(message['id'])
+    const { error } = message
+    if (error !== undefined) pending?.reject(new RpcError(error as ConstructorParameters<typeof RpcError>[0]))
+    else pending?.resolve(message['result'] as Members)
+  }
+}

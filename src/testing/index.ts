@@ -1,0 +1,13 @@
+export {
+  type CallToolResult,
+  type ClientOptions,
+  type CompleteResult,
+  type GetPromptResult,
+  type ListResult,
+  type ReadResourceResult,
+  type RequestOptions,
+  RpcError,
+  TestClient,
+} from './client.js'
+export { connect } from './connect.js'
+export { memoryWire, type Wire, type WireMessage } from './wire.js'
