@@ -1,17 +1,21 @@
+/** Every name that {@link McpError} takes. A list, since a name that is not on it must not reach a client. */
+const ERROR_CODES = [
+  'PARSE_ERROR',
+  'INVALID_REQUEST',
+  'METHOD_NOT_FOUND',
+  'INVALID_PARAMS',
+  'INTERNAL_ERROR',
+  'RESOURCE_NOT_FOUND',
+  'HEADER_MISMATCH',
+  'MISSING_CLIENT_CAPABILITY',
+  'UNSUPPORTED_PROTOCOL_VERSION',
+] as const
+
 /**
  * What went wrong, by name. The number that a client sees is the codec's business: one name can have another number in
  * another protocol version (`RESOURCE_NOT_FOUND`).
  */
-export type ErrorCode =
-  | 'PARSE_ERROR'
-  | 'INVALID_REQUEST'
-  | 'METHOD_NOT_FOUND'
-  | 'INVALID_PARAMS'
-  | 'INTERNAL_ERROR'
-  | 'RESOURCE_NOT_FOUND'
-  | 'HEADER_MISMATCH'
-  | 'MISSING_CLIENT_CAPABILITY'
-  | 'UNSUPPORTED_PROTOCOL_VERSION'
+export type ErrorCode = (typeof ERROR_CODES)[number]
 
 /** An error on its way to a client: nothing in it but what the client may see. */
 export interface Failure {
@@ -45,9 +49,13 @@ export class McpError extends Error implements Failure {
     if (options.data !== undefined) this.data = options.data
   }
 
-  /** Recognises an `McpError` by name too, so that two installed copies of the package agree. */
+  /**
+   * Recognises an `McpError` by name too, so that two installed copies of the package agree. Other libraries have errors of
+   * that name; the codes tell them apart.
+   */
   static is(value: unknown): value is McpError {
-    return value instanceof McpError || (value instanceof Error && value.name === 'McpError' && 'code' in value)
+    if (!(value instanceof Error) || value.name !== 'McpError') return false
+    return (ERROR_CODES as readonly unknown[]).includes((value as Partial<McpError>).code)
   }
 }
 

@@ -12,6 +12,7 @@ import { isRecord } from './json-value.js'
 import { toPointerToken } from './schema-keywords.js'
 import type { Outcome, SchemaPlace, Validate } from './schema-model.js'
 import { keySegment, problemText } from './schema-text.js'
+import { isStandardSchema } from './standard-schema.js'
 
 /** One field of a record, with everything its check needs at hand. */
 export interface Entry {
@@ -34,9 +35,7 @@ export function toEntries(fields: Readonly<Record<string, unknown>>, owner: stri
 
 function toEntry(key: string, value: unknown, owner: string): Entry {
   const spec = findFieldSpec(value)
-  if (spec === undefined) {
-    throw new TypeError(`${owner}: '${key}' is not a field. Use field.string(), field.integer() and so on.`)
-  }
+  if (spec === undefined) throw new TypeError(`${owner}: '${key}' is not a field. ${mendOf(key, value)}`)
   // An own `__proto__` cannot be set by assignment, and no client has a use for it.
   if (key === '__proto__') throw new TypeError(`${owner}: a field cannot be named '__proto__'. Choose another name.`)
   return {
@@ -46,6 +45,13 @@ function toEntry(key: string, value: unknown, owner: string): Entry {
     inherited: Object.hasOwn(Object.prototype, key),
     needed: spec.required || spec.initial !== undefined,
   }
+}
+
+function mendOf(key: string, value: unknown): string {
+  if (isStandardSchema(value)) return 'A Standard Schema goes into field.schema().'
+  const isKeyword = key === 'type' || key === '$schema' || key === 'properties'
+  if (isKeyword) return 'A plain JSON Schema goes into inputSchema or outputSchema.'
+  return 'Use field.string(), field.integer() and so on.'
 }
 
 /** What a field is made of, or undefined when the value is not a field. */
@@ -137,7 +143,7 @@ function findMisfitByName(entries: readonly Entry[], value: Record<string, unkno
 }
 
 function memberFits(entry: Entry, given: unknown): boolean {
-  return given === undefined ? !entry.needed : entry.fits !== undefined && entry.fits(given)
+  return given === undefined ? !entry.needed : entry.fits?.(given) === true
 }
 
 /** The JSON Schema keywords of a record of fields at a place. */

@@ -37,23 +37,7 @@ export function numberConstraints(options: NumberOptions | IntegerOptions, owner
   const found: Constraints<number> = { rules: [], keywords: {} }
   addChoices(found, options, owner)
   assertBounds(options, owner)
-  const { minimum, maximum, greaterThan, lessThan } = options
-  if (minimum !== undefined) {
-    found.keywords['minimum'] = minimum
-    found.rules.push({ fits: (value) => value >= minimum, text: () => problemText.minimum(minimum) })
-  }
-  if (maximum !== undefined) {
-    found.keywords['maximum'] = maximum
-    found.rules.push({ fits: (value) => value <= maximum, text: () => problemText.maximum(maximum) })
-  }
-  if (greaterThan !== undefined) {
-    found.keywords['exclusiveMinimum'] = greaterThan
-    found.rules.push({ fits: (value) => value > greaterThan, text: () => problemText.greaterThan(greaterThan) })
-  }
-  if (lessThan !== undefined) {
-    found.keywords['exclusiveMaximum'] = lessThan
-    found.rules.push({ fits: (value) => value < lessThan, text: () => problemText.lessThan(lessThan) })
-  }
+  addRange(found, options)
   if ('header' in options && options.header !== undefined) {
     // 2026-07-28 tools: mirrored integers lie within ±(2^53−1).
     found.rules.push({
@@ -197,6 +181,26 @@ function addFormat(found: Constraints<string>, format: string, owner: string): v
   }
   found.keywords['format'] = format
   found.rules.push({ fits, text: () => problemText.format(format) })
+}
+
+function addRange(found: Constraints<number>, options: NumberOptions): void {
+  const { minimum, maximum, greaterThan, lessThan } = options
+  if (minimum !== undefined) {
+    found.keywords['minimum'] = minimum
+    found.rules.push({ fits: (value) => value >= minimum, text: () => problemText.minimum(minimum) })
+  }
+  if (maximum !== undefined) {
+    found.keywords['maximum'] = maximum
+    found.rules.push({ fits: (value) => value <= maximum, text: () => problemText.maximum(maximum) })
+  }
+  if (greaterThan !== undefined) {
+    found.keywords['exclusiveMinimum'] = greaterThan
+    found.rules.push({ fits: (value) => value > greaterThan, text: () => problemText.greaterThan(greaterThan) })
+  }
+  if (lessThan !== undefined) {
+    found.keywords['exclusiveMaximum'] = lessThan
+    found.rules.push({ fits: (value) => value < lessThan, text: () => problemText.lessThan(lessThan) })
+  }
 }
 
 const BOUNDS = ['minimum', 'maximum', 'greaterThan', 'lessThan'] as const

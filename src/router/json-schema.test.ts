@@ -102,6 +102,7 @@ test.each(engines)('%s: composition, conditions, dependencies', async (_name, en
       list: { contains: { const: 1 }, minContains: 2 },
     },
     if: { properties: { mode: { const: 'fast' } }, required: ['mode'] },
+    // biome-ignore lint/suspicious/noThenProperty: the keyword's name.
     then: { required: ['speed'] },
     else: { required: ['reason'] },
     dependentRequired: { card: ['cvc'] },

@@ -15,6 +15,8 @@ const OPTIONS = {
   coerceTypes: false,
   removeAdditional: false,
   strict: false,
+  // NaN would become null on the wire.
+  strictNumbers: true,
   // Registration has checked the schema; without the meta-schemas compiling is several times faster.
   meta: false,
   validateSchema: false,

@@ -95,7 +95,7 @@ const NOISE =
   /(?<!\/(?:properties|patternProperties|\$defs|definitions|dependentSchemas))\/(?:contains|propertyNames)\//
 
 function toFailure(unit: Unit, document: SchemaDocument, root: unknown): readonly Failure[] {
-  const key = /"(.*)"\.$/s.exec(unit.error)?.[1]
+  const key = /(?:required property|does not have) "(.*)"\.$/s.exec(unit.error)?.[1]
   const dependent = unit.keyword === 'dependencies' && key === undefined
   if (dependent || WRAPPERS.includes(unit.keyword) || NOISE.test(unit.keywordLocation)) return []
   const tokens = parsePointer(unit.instanceLocation.slice(1)) ?? []

@@ -71,7 +71,7 @@ function listHeld(keyword: string, held: unknown, holding: Holding): readonly Su
 
 /** Escapes a token for a JSON pointer that is used as a URI fragment. */
 export function toPointerToken(token: string): string {
-  if (/^[\w.-]*$/.test(token)) return token
+  if (/^[\w.$-]*$/.test(token)) return token
   return encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 

@@ -1,5 +1,5 @@
 import { canonicalUri } from './uri-template-encode.js'
-import type { Expression, Literal, PatternNode, Place, Variable } from './uri-template-parse.js'
+import type { Expression, PatternNode, Place, Variable } from './uri-template-parse.js'
 
 /** What a handler gets from a URI. */
 export type MatchedValues = Record<string, string | string[]>
@@ -94,24 +94,31 @@ function addFolded(parts: Part[], text: string): void {
   parts.push({ kind: 'text', text: (user === '' ? scheme + host : host).toLowerCase(), folded: true })
 }
 
-function addExpression(parts: Part[], { operator, variables, place }: Expression): void {
-  if (operator === '?' || operator === '&' || operator === ';') {
-    addPairs(parts, operator, { variables, excluded: operator === ';' ? '/?#' : '#' })
-    return
+function addExpression(parts: Part[], expression: Expression): void {
+  const { operator, variables, place } = expression
+  switch (operator) {
+    case '?':
+    case '&':
+      return addPairs(parts, operator, { variables, excluded: '#' })
+    case ';':
+      return addPairs(parts, operator, { variables, excluded: '/?#' })
+    case '#':
+      return addPrefixed(parts, operator, { variables, excluded: '' })
+    case '.':
+    case '/':
+      return addPrefixed(parts, operator, { variables, excluded: DELIMITERS[place] })
+    default:
+      return addSimple(parts, { variables, excluded: { '': DELIMITERS[place], '+': '', '*': '?#' }[operator] }, place)
   }
-  if (operator === '' || operator === '+' || operator === '*') {
-    const excluded = { '': DELIMITERS[place], '+': '', '*': '?#' }[operator]
-    for (const [index, variable] of variables.entries()) {
-      if (index > 0) parts.push(exactText(','))
-      addValue(parts, variable, {
-        excluded,
-        separator: ',',
-        minimum: place === 'query' || place === 'fragment' ? 0 : 1,
-      })
-    }
-    return
+}
+
+/** `{a,b}`, `{+rest}` and `*rest`: all of them are there, and only a query or fragment has empty ones. */
+function addSimple(parts: Part[], { variables, excluded }: Variables, place: Place): void {
+  const minimum = place === 'query' || place === 'fragment' ? 0 : 1
+  for (const [index, variable] of variables.entries()) {
+    if (index > 0) parts.push(exactText(','))
+    addValue(parts, variable, { excluded, separator: ',', minimum })
   }
-  addPrefixed(parts, operator, { variables, excluded: operator === '#' ? '' : DELIMITERS[place] })
 }
 
 /** `{/a,b}` may end after any of its variables, so each is optional within the one before it. */
@@ -134,15 +141,13 @@ function addPrefixed(parts: Part[], operator: '#' | '.' | '/', { variables, excl
 function addPairs(parts: Part[], operator: '?' | '&' | ';', { variables, excluded }: Variables): void {
   const byName = new Map(variables.map((variable) => [variable.name, variable]))
   const separator = operator === ';' ? ';' : '&'
-  const store: Store = (text, values) => {
-    for (const pair of text.split(separator)) {
-      if (pair === '') continue
-      const equals = pair.indexOf('=')
-      const variable = byName.get(decodeURIComponent(equals < 0 ? pair : pair.slice(0, equals)))
-      if (variable === undefined || !storePair(variable, equals < 0 ? '' : pair.slice(equals + 1), values)) return false
-    }
-    return true
-  }
+  const store: Store = (text, values) =>
+    text.split(separator).every((pair) => {
+      if (pair === '') return true
+      const [, name = '', value = ''] = /^([^=]*)=?(.*)$/.exec(pair) ?? []
+      const variable = byName.get(decodeURIComponent(name))
+      return variable !== undefined && storePair(variable, value, values)
+    })
   addOptional(parts, () => parts.push(exactText(operator), { kind: 'run', excluded, minimum: 0, store }))
 }
 

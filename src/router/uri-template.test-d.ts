@@ -9,7 +9,7 @@ test('segment variables and globs are required strings', () => {
   expectTypeOf<UriParams<'x:///:id.json'>>().toEqualTypeOf<{ id: string }>()
   expectTypeOf<UriParams<'x:///:id.json/:rev'>>().toEqualTypeOf<{ id: string; rev: string }>()
   expectTypeOf<UriParams<'x:///:id/a.json'>>().toEqualTypeOf<{ id: string }>()
-  expectTypeOf<UriParams<'x:///a#b?c/:d'>>().toEqualTypeOf<{}>()
+  expectTypeOf<keyof UriParams<'x:///a#b?c/:d'>>().toBeNever()
   expectTypeOf<UriParams<'x:/:id'>>().toEqualTypeOf<{ id: string }>()
   expectTypeOf<UriParams<'x:///:_a'>>().toEqualTypeOf<{ _a: string }>()
   expectTypeOf<UriParams<'x:///:Id'>>().toEqualTypeOf<{ Id: string }>()
@@ -17,11 +17,11 @@ test('segment variables and globs are required strings', () => {
 })
 
 test('what is no variable gives no key', () => {
-  expectTypeOf<UriParams<'notes://plain'>>().toEqualTypeOf<{}>()
-  expectTypeOf<UriParams<'urn:isbn:123'>>().toEqualTypeOf<{}>()
-  expectTypeOf<UriParams<'http://host:8080/x'>>().toEqualTypeOf<{}>()
-  expectTypeOf<UriParams<'x:///:8'>>().toEqualTypeOf<{}>()
-  expectTypeOf<UriParams<'x:///a?path=/:b'>>().toEqualTypeOf<{}>()
+  expectTypeOf<keyof UriParams<'notes://plain'>>().toBeNever()
+  expectTypeOf<keyof UriParams<'urn:isbn:123'>>().toBeNever()
+  expectTypeOf<keyof UriParams<'http://host:8080/x'>>().toBeNever()
+  expectTypeOf<keyof UriParams<'x:///:8'>>().toBeNever()
+  expectTypeOf<keyof UriParams<'x:///a?path=/:b'>>().toBeNever()
   expectTypeOf<UriParams<'x:///a{?q}#/:b'>>().toEqualTypeOf<{ q?: string }>()
 })
 

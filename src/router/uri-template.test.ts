@@ -19,7 +19,7 @@ describe('what a template says about itself', () => {
     ['x:///{code:3}/{list*}', 'x:///{code:3}/{list*}', ['code', 'list'], ['code', 'list']],
     ['x://h{?a}{&b}', 'x://h{?a,b}', ['a', 'b'], []],
     ['note://ärger/:id', 'note://ärger/{id}', ['id'], ['id']],
-  ])('%s', (pattern, advertised, names, required) => {
+  ])('%s', (...[pattern, advertised, names, required]) => {
     const template = of(pattern)
     expect(template.pattern).toBe(pattern)
     expect(template.uriTemplate).toBe(advertised)
@@ -314,7 +314,7 @@ describe('hostile URIs', () => {
     }
     for (let round = 0; round < 5_000; round++) {
       const uri = `x:${Array.from({ length: next(12) }, () => pieces[next(pieces.length)]).join('')}`
-      for (const template of templates) expect(() => template.match(uri)).not.toThrow()
+      expect(() => templates.map((template) => template.match(uri))).not.toThrow()
     }
   })
 })

@@ -129,9 +129,12 @@ export function compareSpecificity(a: UriTemplate, b: UriTemplate): number {
 
 const RANK = { literal: Number.POSITIVE_INFINITY, mixed: 10, variable: 3, missing: 2, optional: 1, rest: 0 } as const
 
+/** What decides a segment with several of them comes last. */
+const KINDS = ['literal', 'optional', 'variable', 'rest'] as const
+
 interface Segment {
   literal: number
-  kind: 'literal' | 'variable' | 'optional' | 'rest'
+  kind: (typeof KINDS)[number]
 }
 
 function specificityOf(nodes: readonly PatternNode[]): readonly number[] {
@@ -154,7 +157,8 @@ function addLiteral(segments: Segment[], text: string): void {
   for (const other of others) segments.push({ literal: other.length, kind: 'literal' })
 }
 
-function addExpression(segments: Segment[], { operator, variables }: Expression): void {
+function addExpression(segments: Segment[], expression: Expression): void {
+  const { operator, variables } = expression
   if (operator === '/') {
     for (const { list } of variables) segments.push({ literal: 0, kind: list ? 'rest' : 'optional' })
     return
@@ -162,10 +166,15 @@ function addExpression(segments: Segment[], { operator, variables }: Expression)
   if (operator === '?' || operator === '#') segments.push({ literal: 0, kind: 'optional' })
   const last = segments.at(-1)
   if (last === undefined) return
-  if (operator === '+' || operator === '*') last.kind = 'rest'
-  else if (operator === '') last.kind = last.kind === 'rest' ? 'rest' : 'variable'
-  else if (last.kind === 'literal') last.kind = 'optional'
+  const kind = kindOf(expression)
+  if (KINDS.indexOf(kind) > KINDS.indexOf(last.kind)) last.kind = kind
+  // The commas of `{a,b}` are literals.
   if (operator === '') last.literal += variables.length - 1
+}
+
+function kindOf(expression: Expression): Segment['kind'] {
+  if (!isRequired(expression)) return 'optional'
+  return expression.operator === '' ? 'variable' : 'rest'
 }
 
 function advertise(node: PatternNode): string {

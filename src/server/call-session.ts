@@ -29,6 +29,8 @@ export interface CallSessionParts {
   readonly request: RequestMessage
   readonly client: Client
   readonly exchange: Exchange
+  /** Takes what the handler does wrong without failing for it. */
+  readonly report: (error: unknown) => void
 }
 
 /** The session of one call. What a small call does not touch is not made: signal, log and trace context come when asked for. */
@@ -39,6 +41,7 @@ export class CallSession implements Session {
   readonly #router: Router<never>
   readonly #request: RequestMessage
   readonly #exchange: Exchange
+  readonly #report: (error: unknown) => void
   readonly #meta: Json | undefined
   #logLevel: LogLevel | undefined
   #controller: AbortController | undefined
@@ -48,12 +51,13 @@ export class CallSession implements Session {
   #cancelled: CallCancelled | undefined
   #onCancel: (() => void) | undefined
 
-  constructor({ router, request, client, exchange }: CallSessionParts) {
+  constructor({ router, request, client, exchange, report }: CallSessionParts) {
     this.client = client
     this.params = request.params
     this.#router = router
     this.#request = request
     this.#exchange = exchange
+    this.#report = report
     this.#meta = metaOf(request.params)
     this.#logLevel = client.logLevel ?? client.codec.defaultLogLevel
   }
@@ -107,23 +111,30 @@ export class CallSession implements Session {
 
   async notifyProgress(progress: number, total?: number, message?: string): Promise<void> {
     const progressToken = this.progressToken
-    if (progressToken === undefined || !(progress > this.#progress)) return
+    if (progressToken === undefined || !Number.isFinite(progress) || progress <= this.#progress) return
     this.#progress = progress
     const told = message !== undefined && this.client.codec.progressMessage ? { message } : {}
     const of = total === undefined ? {} : { total }
     await this.notify('notifications/progress', { progressToken, progress, ...of, ...told })
   }
 
+  /** Never rejects: a notification that nobody awaits must not end the process. */
   async notify(method: string, params?: object): Promise<void> {
     if (this.#over) return
-    await this.#exchange.send(notificationMessage(method, params))
+    try {
+      await this.#exchange.send(notificationMessage(method, params))
+    } catch (error) {
+      this.#report(error)
+    }
   }
 
   setLogLevel(level: LogLevel): void {
     if (!isLogLevel(level))
       throw new TypeError(`setLogLevel: ${JSON.stringify(level)} is none of ${LOG_LEVELS.join(', ')}`)
-    this.#logLevel = level
     if (this.client.codec.logScope === 'session') this.client.logLevel = level
+    // 2026-07-28 server/utilities/logging: a call may be told less than it asked for, never more.
+    else if (this.#logLevel === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(this.#logLevel)) return
+    this.#logLevel = level
   }
 
   async readResource(name: string, params: Readonly<Record<string, unknown>> = {}): Promise<ResourceContents> {

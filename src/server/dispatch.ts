@@ -49,7 +49,7 @@ export class Dispatcher {
         message: 'This id is in use by a running request',
       })
     }
-    const session = new CallSession({ router: this.#context.router, request, client, exchange })
+    const session = this.#session(request, client, exchange)
     client.calls?.set(request.id, session)
     try {
       const result = this.#run(method, session)
@@ -57,6 +57,17 @@ export class Dispatcher {
     } catch (error) {
       return this.#fail(session, error)
     }
+  }
+
+  #session(request: RequestMessage, client: Client, exchange: Exchange): CallSession {
+    const session: CallSession = new CallSession({
+      router: this.#context.router,
+      request,
+      client,
+      exchange,
+      report: (error) => this.#context.report(error, session),
+    })
+    return session
   }
 
   #run(method: Method, session: CallSession): Awaitable<Result> {

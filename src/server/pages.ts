@@ -41,8 +41,8 @@ export class Pages {
   page(list: ListName, codec: Codec, cursor: unknown): SerializedResult {
     if (this.#revision !== this.#catalogue.revision) this.#kept.clear()
     this.#revision = this.#catalogue.revision
-    const key = `${list} ${codec.version} ${typeof cursor === 'string' ? cursor : ''}`
-    const kept = cursor === undefined || typeof cursor === 'string' ? this.#kept.get(key) : undefined
+    const key = JSON.stringify([list, codec.version, cursor ?? null])
+    const kept = this.#kept.get(key)
     if (kept !== undefined) return kept
     const made = this.#make(list, codec, cursor)
     if (this.#kept.size >= MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value as string)

@@ -2,7 +2,7 @@ import { isPromise } from '../awaitable.js'
 import type { Failure } from '../errors.js'
 import { codecOf } from '../protocol/codecs.js'
 import { boundDepth, type ParsedJson, parseJson } from '../protocol/json.js'
-import { type Message, parseMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
+import { isObject, type Message, parseMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
 import { METHODS as SESSION_METHODS } from '../protocol/legacy/methods.js'
 import { isEnveloped, readEnvelope } from '../protocol/modern/envelope.js'
 import { ASSUMED_SESSION_VERSION } from '../protocol/versions.js'
@@ -18,6 +18,12 @@ export type Send = (message: string) => Promise<void> | undefined
 const MODERN = codecOf('2026-07-28')
 /** Messages in one array of 2025-03-26. */
 const MAX_BATCH = 100
+
+/** Whether a message says in itself that it belongs to no session. */
+function standsAlone(value: unknown): boolean {
+  const params = isObject(value) ? value['params'] : undefined
+  return isObject(params) && isEnveloped(params)
+}
 
 /**
  * A client at the other end of a pipe, of any version: requests that stand alone and one session of the older versions
@@ -78,7 +84,7 @@ export class Connection implements Exchange {
   /** 2025-03-26 basic, Batching: the answers go back in one array. */
   #receiveBatch(batch: readonly unknown[]): void {
     const { codec } = this.#session
-    const allowed = codec.batches && batch.length > 0 && batch.length <= MAX_BATCH
+    const allowed = codec.batches && batch.length > 0 && batch.length <= MAX_BATCH && !batch.some(standsAlone)
     if (!allowed) return this.refuse({ code: 'INVALID_REQUEST', message: 'A message must be a JSON object' })
     const answers = batch.map((item) => {
       const message = parseMessage(item)
