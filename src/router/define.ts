@@ -19,7 +19,7 @@ export interface DefinitionBuilders<Assigns extends object> {
     Value extends LegalToolReturn<Given<Output>> = LegalToolReturn<Given<Output>>,
   >(
     name: string,
-    options: ToolOptions<Input, Output, InputJson>,
+    options: ToolOptions<Input, Output, InputJson, Assigns>,
     handler: ToolHandler<Input, Output, InputJson, Value, Assigns>,
   ): ToolDefinition<Assigns>
   prompt<const Arguments extends PromptArguments<Assigns> | undefined = undefined>(

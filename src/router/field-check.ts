@@ -36,7 +36,11 @@ export interface Run {
   readonly pending: Promise<unknown>[]
   /** How many problems are certain. */
   found: number
+  readonly extent: Extent
 }
+
+/** `shape` leaves out the user's code (custom checks, embedded schemas), which must not run while a field is defined. */
+type Extent = 'all' | 'shape'
 
 /** Lists stop being checked after so many problems: a large body must not become a larger answer. */
 export const MAX_PROBLEMS = 100
@@ -51,8 +55,8 @@ export class Later {
 }
 
 /** Begins a check. */
-export function createRun(): Run {
-  return { slots: [], pending: [], found: 0 }
+export function createRun(extent: Extent = 'all'): Run {
+  return { slots: [], pending: [], found: 0, extent }
 }
 
 /** Notes a problem at the value itself; containers put their segment in front later. */

@@ -4,7 +4,7 @@ import { assertOptions, COMMON_OPTIONS, createField, type SharedOptions } from '
 import type { Field } from './field-types.js'
 import { compileJsonSchema } from './json-schema.js'
 import { isRecord } from './json-value.js'
-import type { JsonSchema, Outcome, Problem, Validate } from './schema-model.js'
+import type { JsonSchema, Outcome, Problem, SchemaPlace, Validate } from './schema-model.js'
 import { relocateReferences, rewriteSchema } from './schema-rewrite.js'
 import { describeStandardSchema, isStandardSchema, validateStandardSchema } from './standard-schema.js'
 
@@ -29,19 +29,19 @@ export function embeddedField(
     },
     json: (at) => {
       const pointer = nullable ? `${at.pointer}/anyOf/0` : at.pointer
-      const { $schema: _, ...json } = relocateReferences(describe(at.side), pointer)
+      const { $schema: _, ...json } = relocateReferences(describe(at), pointer)
       return nullable ? { anyOf: [json, { type: 'null' }] } : json
     },
   })
 }
 
 interface Opened {
-  readonly describe: (side: 'input' | 'output') => JsonSchema
+  readonly describe: (at: SchemaPlace) => JsonSchema
   readonly validate: Validate
 }
 
 function open(shape: unknown, owner: string): Opened {
-  if (isStandardSchema(shape)) return openStandard(shape, owner)
+  if (isStandardSchema(shape)) return openStandard(shape)
   if (!isRecord(shape) || !isRecord(shape['jsonSchema'])) {
     throw new TypeError(
       `${owner}: expects a Standard Schema or { jsonSchema }. For a record of fields use field.map().`,
@@ -52,12 +52,12 @@ function open(shape: unknown, owner: string): Opened {
   return { describe: () => json, validate }
 }
 
-function openStandard(schema: StandardSchemaV1, owner: string): Opened {
+function openStandard(schema: StandardSchemaV1): Opened {
   const known = new Map<string, JsonSchema>()
   return {
     validate: validateStandardSchema(schema),
     // Converted once however many tools use the field; which side is wanted is known only then.
-    describe: (side) => {
+    describe: ({ owner, side }) => {
       const json = known.get(side) ?? describeStandardSchema(schema, { owner, side })
       if (!known.has(side)) assertEmbeddable(json, owner)
       known.set(side, json)
@@ -91,6 +91,7 @@ interface Embedding {
 }
 
 function checkEmbedded(validate: Validate, value: unknown, { run, message }: Embedding): unknown {
+  if (run.extent === 'shape') return value
   const outcome = validate(value)
   if (!(outcome instanceof Promise)) {
     if (outcome.ok) return outcome.value

@@ -1,4 +1,4 @@
-import { addProblem, createRun, Later, type Run, reserveSlot, type Slot } from './field-check.js'
+import { addProblem, collectProblems, createRun, Later, type Run, reserveSlot, type Slot } from './field-check.js'
 import type { Rule } from './field-rules.js'
 import type { CommonOptions, Field, Verdict } from './field-types.js'
 import { copyJson } from './json-value.js'
@@ -68,15 +68,15 @@ function toInitial(completed: unknown): (() => unknown) | undefined {
   return typeof completed === 'object' && completed !== null ? () => copyJson(completed) : () => completed
 }
 
-/** Checks the default like a value, except by the user's own check, and lets the defaults inside it fill in. */
+/** Checks the default like a value, except by the user's code, and lets the defaults inside it fill in. */
 function completeDefault<T>(kind: FieldKind<T>, fits: ((value: unknown) => boolean) | undefined): unknown {
-  const { default: value, message: _, validate: __, ...options } = kind.options
+  const { default: value, message: _, ...options } = kind.options
   if (typeof value !== 'object' && fits?.(value) === true) return value
-  const run = createRun()
+  const run = createRun('shape')
   const completed = check({ ...kind, options }, value, run)
-  const wrong = run.slots.find((slot) => slot.text !== undefined)
+  const [wrong] = collectProblems(run)
   if (wrong !== undefined) throw new TypeError(`${kind.owner}: 'default'${wrong.path} ${wrong.text}.`)
-  return run.pending.length > 0 ? value : copyJson(completed)
+  return copyJson(completed)
 }
 
 function composeFits<T>(kind: FieldKind<T>): ((value: unknown) => boolean) | undefined {
@@ -115,7 +115,7 @@ function check<T>(kind: FieldKind<T>, value: unknown, run: Run): unknown {
   const next = inside === undefined ? value : inside.check(value, run)
   // A check of the user's may rely on the types inside, and must not add to a message that replaces all errors.
   const sound = run.found === before.found || (inside === undefined && message === undefined)
-  if (validate !== undefined && sound) {
+  if (validate !== undefined && sound && run.extent === 'all') {
     const ask = (parsed: unknown): Verdict | Promise<Verdict> => (isType(parsed) ? validate(parsed) : undefined)
     runValidate({
       run,
@@ -171,12 +171,12 @@ async function askLater({ ask, next, open, ready }: Omit<Question, keyof Telling
 }
 
 function isPromise(value: Verdict | Promise<Verdict>): value is Promise<Verdict> {
-  return typeof value === 'object' && typeof value.then === 'function'
+  return typeof value === 'object' && value !== null && typeof value.then === 'function'
 }
 
 function toReason(verdict: Verdict): string | undefined {
-  if (verdict === true || verdict === undefined) return undefined
-  return verdict === false ? 'is not valid' : verdict
+  if (verdict === false) return 'is not valid'
+  return typeof verdict === 'string' ? verdict : undefined
 }
 
 function describe<T>(kind: FieldKind<T>, completed: unknown, place: SchemaPlace): Record<string, unknown> {

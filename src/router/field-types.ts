@@ -111,13 +111,13 @@ export interface IntegerOptions extends NumberOptions, MirrorOptions {}
 export interface BooleanOptions extends CommonOptions<boolean>, MirrorOptions {}
 
 /** Options of `field.array`; lengths count items. */
-export interface ArrayOptions<T> extends CommonOptions<T[]>, LengthOptions {
+interface ArrayOptions<T> extends CommonOptions<T[]>, LengthOptions {
   /** No two items may be equal. Default false. */
   readonly uniqueItems?: boolean
 }
 
 /** Options of `field.map` with fields; a default may leave out what the nested defaults fill in. */
-export interface MapOptions<T> extends Omit<CommonOptions<T>, 'default'> {
+interface MapOptions<T> extends Omit<CommonOptions<T>, 'default'> {
   readonly default?: Partial<T> | null
 }
 

@@ -43,8 +43,9 @@ export function unionField(
 
 function readOptions(second: Field | UnionOptions | undefined, owner: string): UnionOptions {
   if (second === undefined) return {}
-  if ('~field' in second)
+  if ('~field' in second) {
     throw new TypeError(`${owner}: takes either fields or one list of fields. Put all into the list.`)
+  }
   assertOptions(owner, second, COMMON_OPTIONS)
   return second
 }
@@ -65,7 +66,7 @@ interface Trial {
 function checkMembers(members: readonly FieldSpec[], value: unknown, { run, expected, message }: Trial): unknown {
   let near: Run | undefined
   for (const member of members) {
-    const trial = createRun()
+    const trial = createRun(run.extent)
     const next = member.check(value, trial)
     if (trial.found === 0) {
       adoptRun(run, trial)

@@ -23,23 +23,36 @@ export type Middleware<Assigns extends object = object> = (
   next: () => Promise<Outcome>,
 ) => Awaitable<Outcome>
 
-export const succeeded = (result: object): Outcome => ({ [BUILT]: 'outcome', ok: true, result })
-export const failed = (error: unknown): Outcome => ({ [BUILT]: 'outcome', ok: false, error })
+/** Runs a request inside of a chain of middleware, outermost first. @throws what the outcome tells of. */
+export async function runInside<Value extends object>(
+  chain: readonly Middleware<never>[],
+  session: Session<never>,
+  run: () => Awaitable<Value>,
+): Promise<object> {
+  const step = (index: number): Promise<Outcome> => {
+    const middleware = chain[index]
+    return middleware === undefined ? settle(run) : once(middleware, session, () => step(index + 1))
+  }
+  const outcome = await step(0)
+  if (outcome.ok) return outcome.result
+  throw outcome.error
+}
 
-type Run = () => Promise<Outcome>
-
-/** One function for the whole chain, outermost first. */
-export function compose(chain: readonly Middleware<never>[]): (session: Session<never>, run: Run) => Promise<Outcome> {
-  return (session, run) => {
-    const step = (index: number): Promise<Outcome> => {
-      const middleware = chain[index]
-      return middleware === undefined ? run() : once(middleware, session, () => step(index + 1))
-    }
-    return step(0)
+async function settle(run: () => Awaitable<object>): Promise<Outcome> {
+  try {
+    return { [BUILT]: 'outcome', ok: true, result: await run() }
+  } catch (error) {
+    return failed(error)
   }
 }
 
-async function once(middleware: Middleware<never>, session: Session<never>, rest: Run): Promise<Outcome> {
+const failed = (error: unknown): Outcome => ({ [BUILT]: 'outcome', ok: false, error })
+
+async function once(
+  middleware: Middleware<never>,
+  session: Session<never>,
+  rest: () => Promise<Outcome>,
+): Promise<Outcome> {
   let called = false
   const next = async (): Promise<Outcome> => {
     if (called) return failed(new TypeError(`${nameOf(middleware)} called next() twice: a request is served once`))

@@ -2,9 +2,9 @@ import type { Awaitable } from '../awaitable.js'
 import { McpError } from '../errors.js'
 import { assertCounts, assertOptions, pick } from '../options.js'
 import type { Implementation } from '../protocol/model.js'
-import { type AnyDefinition, Catalogue } from './catalogue.js'
+import { type AnyDefinition, Catalogue, type Scope } from './catalogue.js'
 import { type DefinitionBuilders, definitionBuilders } from './define.js'
-import { assertHandler, type Definition } from './definition.js'
+import { assertHandler, assertName, type Definition } from './definition.js'
 import type { Middleware } from './middleware.js'
 import type { ResourceDefinition } from './resource.js'
 import type { ResourceList } from './resource-result.js'
@@ -79,6 +79,41 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
     return this
   }
 
+  /**
+   * Puts a definition of `defineFor` in the place of the one of its kind and name; what runs goes on with the old one.
+   * @throws TypeError when there is none to be replaced.
+   */
+  replace(definition: Definition<Assigns>): this {
+    this.catalogue.replace(definition as unknown as AnyDefinition)
+    return this
+  }
+
+  /** Takes back what was registered; false when there was nothing of that name. What runs already goes on. */
+  remove(kind: 'tool' | 'prompt' | 'resource', name: string): boolean {
+    return this.catalogue.remove(kind, name)
+  }
+
+  /**
+   * Offers what another router offers, now and later: its names get `prefix` and an underscore in front, its URIs stay, and
+   * its middleware runs inside of this router's. Only the outer router's options count otherwise.
+   *
+   * @throws TypeError for a prefix that is no name, a name or pattern that is taken, or a router with `listResources`.
+   * @example
+   * router.mount('billing', billing)   // its tool 'refund' is called 'billing_refund' here
+   */
+  mount(prefix: string, other: Router<Assigns>): this {
+    assertName('router.mount, prefix', prefix)
+    if (!(other instanceof Router) || other === this)
+      throw new TypeError('router.mount: the second argument must be another router')
+    if (other.options.listResources !== undefined) {
+      throw new TypeError(
+        `router.mount: '${prefix}' has listResources, which only the outer router can have: move it there`,
+      )
+    }
+    this.catalogue.mount(prefix, other as unknown as Scope)
+    return this
+  }
+
   /** Adds a middleware inside of those that are there. */
   use(middleware: Middleware<Assigns>): this {
     assertHandler('router.use', middleware)
@@ -100,7 +135,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
   resourceUri(name: string, params: Readonly<Record<string, unknown>> = {}): string {
     const resource = this.catalogue.resources.get(name)
     if (resource === undefined) throw new McpError('INVALID_PARAMS', `Unknown resource: ${name}`)
-    return resource.template.expand(params)
+    return resource.definition.template.expand(params)
   }
 
   /** A resource as this session may see it, with its URI; undefined where there is none for it. */
@@ -110,7 +145,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
     params: Readonly<Record<string, unknown>> = {},
   ): ResourceTarget | undefined {
     const resource = this.catalogue.resources.get(name)
-    return resource && { uri: resource.template.expand(params), template: resource.spec }
+    return resource && { uri: resource.definition.template.expand(params), template: resource.spec }
   }
 }
 

@@ -27,6 +27,9 @@ const OPTIONS = {
   verbose: true,
 } as const satisfies Options
 
+// Keywords of the plugin's own, such as formatMinimum, mean nothing in the standard.
+const FORMATS = { mode: 'full', keywords: false } as const
+
 /** The fast validator: compiles the document to code, so it needs a host that allows that. */
 export async function compileWithAjv(document: SchemaDocument): Promise<FindProblems> {
   const compile = await loadCompiler(document)
@@ -52,15 +55,14 @@ async function loadCompiler({ dialect, json }: SchemaDocument): Promise<(allErro
     // draft-07, section 8.3: what stands beside a $ref is ignored.
     return (allErrors) => {
       const ajv = new Ajv({ ...OPTIONS, allErrors, ignoreKeywordsWithRef: true })
-      return formats.default(ajv).removeKeyword('id').compile(schema)
+      return formats.default(ajv, FORMATS).removeKeyword('id').compile(schema)
     }
   }
   const { Ajv2020 } = await import('ajv/dist/2020.js')
-  return (allErrors) =>
-    formats
-      .default(new Ajv2020({ ...OPTIONS, allErrors }))
-      .removeKeyword('id')
-      .compile(schema)
+  return (allErrors) => {
+    const ajv = new Ajv2020({ ...OPTIONS, allErrors })
+    return formats.default(ajv, FORMATS).removeKeyword('id').compile(schema)
+  }
 }
 
 function toFailure(error: ErrorObject): readonly Failure[] {

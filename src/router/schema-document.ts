@@ -7,9 +7,9 @@ import { type Resource, resolveReference, resolveUri } from './schema-references
 // Everything that can be wrong with a plain JSON Schema is found here, at registration, without a JSON Schema library.
 
 /** How deeply schemas may nest. */
-export const MAX_SCHEMA_DEPTH = 64
+const MAX_SCHEMA_DEPTH = 64
 /** How many subschemas a schema may have. */
-export const MAX_SUBSCHEMAS = 4096
+const MAX_SUBSCHEMAS = 4096
 const MAX_JSON_DEPTH = 256
 
 /** A plain JSON Schema that is known to be sound. */

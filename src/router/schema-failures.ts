@@ -3,7 +3,7 @@ import type { Problem } from './schema-model.js'
 import { countOf, indexSegment, joinOr, keySegment, problemText, quoteJson } from './schema-text.js'
 
 /** At most so many problems are told; a model mends the first ones and calls again. */
-export const MAX_TOLD = 50
+const MAX_TOLD = 50
 
 /** One thing that a validator found, in no validator's own words. */
 export interface Failure {

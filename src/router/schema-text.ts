@@ -11,7 +11,7 @@ export function indexSegment(index: number): string {
 }
 
 /** What a value is, in a few words; never a text or object of the caller's, which may be long or secret. */
-export function describeKind(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   switch (typeof value) {

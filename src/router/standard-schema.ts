@@ -65,12 +65,12 @@ export function validateStandardSchema(schema: StandardSchemaV1): Validate {
   const standard = schema['~standard']
   return (value) => {
     const result = standard.validate(value)
-    return result instanceof Promise ? result.then(toOutcome) : toOutcome(result)
+    return 'then' in result ? Promise.resolve(result).then(toOutcome) : toOutcome(result)
   }
 }
 
 function toOutcome(result: StandardSchemaV1.Result<unknown>): Outcome {
-  if (result.issues === undefined) return { ok: true, value: result.value }
+  if (!result.issues) return { ok: true, value: result.value }
   return { ok: false, problems: result.issues.map(toProblem) }
 }
 

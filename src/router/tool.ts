@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.js'
-import { assertOptions } from '../options.js'
+import { assertCounts, assertOptions, pick } from '../options.js'
 import type { ToolSpec } from '../protocol/model.js'
 import {
   assertHandler,
@@ -21,10 +21,13 @@ import {
   type Shape,
 } from './schema.js'
 import type { Session } from './session.js'
+import { LIMITS, type ToolLimits } from './tool-limits.js'
 import type { ToolResult } from './tool-result.js'
 
 /** How a tool is declared. */
-export interface ToolOptions<Input, Output, InputJson = undefined> extends DescribedOptions {
+export interface ToolOptions<Input, Output, InputJson = undefined, Assigns extends object = object>
+  extends DescribedOptions,
+    ToolLimits<Assigns> {
   /** A record of fields, or a Standard Schema that gives its JSON Schema. The handler gets the parsed value. */
   readonly input?: Input
   /** A plain JSON Schema 2020-12 in place of `input`: sent as given and enforced whole. */
@@ -73,6 +76,7 @@ export interface ToolDefinition<Assigns extends object = object> extends Definit
   readonly input: Schema
   readonly output: Schema | undefined
   readonly mirrored: readonly MirroredParam[]
+  readonly limits: ToolLimits<never>
   readonly handler: (params: never, session: never) => unknown
 }
 
@@ -82,9 +86,17 @@ const HINTS = {
   idempotent: 'idempotentHint',
   openWorld: 'openWorldHint',
 } as const
-const OPTIONS = [...DESCRIBED_OPTIONS, 'input', 'inputSchema', 'output', 'outputSchema', ...Object.keys(HINTS)]
+const OPTIONS = [
+  ...DESCRIBED_OPTIONS,
+  ...LIMITS,
+  'input',
+  'inputSchema',
+  'output',
+  'outputSchema',
+  ...Object.keys(HINTS),
+]
 
-interface UncheckedOptions extends ToolOptions<Shape | undefined, Shape | undefined, JsonSchema | undefined> {}
+interface UncheckedOptions extends ToolOptions<Shape | undefined, Shape | undefined, JsonSchema | undefined, never> {}
 
 /** @throws TypeError that names the tool and the option. */
 export function defineTool(name: string, options: UncheckedOptions, handler: unknown): ToolDefinition<never> {
@@ -92,6 +104,8 @@ export function defineTool(name: string, options: UncheckedOptions, handler: unk
   const owner = `tool '${name}'`
   assertOptions(owner, options, OPTIONS)
   assertHandler(owner, handler)
+  assertCounts(owner, options, ['timeoutMs', 'maxConcurrency'])
+  for (const middleware of options.middleware ?? []) assertHandler(`${owner}, middleware`, middleware)
   const input = inputSchema(owner, given(options, 'input', 'inputSchema'))
   const output = outputSchema(owner, given(options, 'output', 'outputSchema'))
   const annotations = hintsOf(options)
@@ -103,7 +117,8 @@ export function defineTool(name: string, options: UncheckedOptions, handler: unk
     ...(annotations === undefined ? {} : { annotations }),
   }
   const mirrored = mirroredParams(owner, input.json)
-  return { kind: 'tool', name, spec, input, output, mirrored, handler: handler as ToolDefinition['handler'] }
+  const limits = pick(options as ToolLimits<never>, ['timeoutMs', 'maxConcurrency', 'middleware'])
+  return { kind: 'tool', name, spec, input, output, mirrored, limits, handler: handler as ToolDefinition['handler'] }
 }
 
 /** Optional members that are undefined are taken as not given. */

@@ -13,11 +13,11 @@ import {
   type TraceContext,
   traceContextOf,
 } from '../protocol/model.js'
-import type { Router } from '../router/router.js'
+import type { Catalogue } from '../router/catalogue.js'
 import type { CallFacts, Session, SessionLog } from '../router/session.js'
 import type { Client } from './client.js'
 import type { Exchange } from './exchange.js'
-import { readNamedResource } from './read-resource.js'
+import { readNamed } from './read-resource.js'
 
 /** What `session.signal` is aborted with when the client gave its call up. */
 export class CallCancelled extends Error {
@@ -25,7 +25,8 @@ export class CallCancelled extends Error {
 }
 
 export interface CallSessionParts {
-  readonly router: Router<never>
+  /** Where the names of resources are looked up. */
+  readonly catalogue: Catalogue
   readonly request: RequestMessage
   readonly client: Client
   readonly exchange: Exchange
@@ -38,11 +39,11 @@ export class CallSession implements Session {
   readonly client: Client
   readonly params: Readonly<Record<string, unknown>>
   assigns: object = {}
-  readonly #router: Router<never>
   readonly #request: RequestMessage
   readonly #exchange: Exchange
   readonly #report: (error: unknown) => void
   readonly #meta: Json | undefined
+  #catalogue: Catalogue
   #logLevel: LogLevel | undefined
   #controller: AbortController | undefined
   #log: SessionLog | undefined
@@ -51,10 +52,10 @@ export class CallSession implements Session {
   #cancelled: CallCancelled | undefined
   #onCancel: (() => void) | undefined
 
-  constructor({ router, request, client, exchange, report }: CallSessionParts) {
+  constructor({ catalogue, request, client, exchange, report }: CallSessionParts) {
     this.client = client
     this.params = request.params
-    this.#router = router
+    this.#catalogue = catalogue
     this.#request = request
     this.#exchange = exchange
     this.#report = report
@@ -138,7 +139,7 @@ export class CallSession implements Session {
   }
 
   async readResource(name: string, params: Readonly<Record<string, unknown>> = {}): Promise<ResourceContents> {
-    return await readNamedResource(this.#router, this, { name, params })
+    return await readNamed(this.#catalogue, this, { name, params })
   }
 
   /** Ends the call for its client: the handler is told, and nothing more is sent for it. */
@@ -148,6 +149,16 @@ export class CallSession implements Session {
     this.#cancelled = new CallCancelled(reason ?? 'The client cancelled the call')
     this.#controller?.abort(this.#cancelled)
     this.#onCancel?.()
+  }
+
+  /** From here on names are those of a mounted router. */
+  enter(catalogue: Catalogue): void {
+    this.#catalogue = catalogue
+  }
+
+  /** Tells the handler that its time is up; unlike a cancelled call, this one has an answer. */
+  expire(reason: Error): void {
+    this.#controller?.abort(reason)
   }
 
   /** Nothing is sent for this call any more. */

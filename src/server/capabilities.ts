@@ -16,7 +16,7 @@ export function capabilitiesOf(router: Router<never>): ServerCapabilities {
 export function canComplete(router: Router<never>): boolean {
   const { prompts, resources } = router.catalogue
   const promptCompletes = [...prompts.values()].some((prompt) =>
-    [...prompt.arguments.values()].some(({ complete }) => complete !== undefined),
+    [...prompt.definition.arguments.values()].some(({ complete }) => complete !== undefined),
   )
-  return promptCompletes || [...resources.values()].some(({ completers }) => completers.size > 0)
+  return promptCompletes || [...resources.values()].some(({ definition }) => definition.completers.size > 0)
 }

@@ -2,12 +2,14 @@ import type { Awaitable } from '../awaitable.js'
 import type { Result } from '../protocol/model.js'
 import type { Router } from '../router/router.js'
 import type { CallSession } from './call-session.js'
+import type { Limits } from './limits.js'
 import type { Pages } from './pages.js'
 
 /** What an operation may use of the server. */
 export interface ServerContext {
   readonly router: Router<never>
   readonly pages: Pages
+  readonly limits: Limits
   /** Hands an error to the operator that a client does not see. */
   report(error: unknown, session: CallSession | undefined): void
 }

@@ -3,7 +3,7 @@ import { type Failure, toFailure } from '../errors.js'
 import { type Codec, encodeFailure, type Method } from '../protocol/codec.js'
 import { errorMessage, type RequestId, type RequestMessage, resultMessage } from '../protocol/jsonrpc.js'
 import type { Result } from '../protocol/model.js'
-import { compose, failed, type Middleware, succeeded } from '../router/middleware.js'
+import { runInside } from '../router/middleware.js'
 import { CallSession } from './call-session.js'
 import type { Client } from './client.js'
 import type { ServerContext } from './context.js'
@@ -26,8 +26,6 @@ export function refuse(codec: Codec, id: RequestId | undefined, failure: Failure
 export class Dispatcher {
   readonly #context: ServerContext
   readonly #serverInfo: string
-  #chain: readonly Middleware<never>[] | undefined
-  #composed = compose([])
 
   constructor(context: ServerContext) {
     this.#context = context
@@ -61,7 +59,7 @@ export class Dispatcher {
 
   #session(request: RequestMessage, client: Client, exchange: Exchange): CallSession {
     const session: CallSession = new CallSession({
-      router: this.#context.router,
+      catalogue: this.#context.router.catalogue,
       request,
       client,
       exchange,
@@ -74,19 +72,7 @@ export class Dispatcher {
     const operation = OPERATIONS[method.operation]
     const chain = this.#context.router.middleware
     if (chain.length === 0) return operation(this.#context, session)
-    if (chain !== this.#chain) this.#composed = compose(chain)
-    this.#chain = chain
-    const run = async () => {
-      try {
-        return succeeded(await operation(this.#context, session))
-      } catch (error) {
-        return failed(error)
-      }
-    }
-    return this.#composed(session as never, run).then((outcome) => {
-      if (outcome.ok) return outcome.result
-      throw outcome.error
-    })
+    return runInside(chain, session as never, () => operation(this.#context, session))
   }
 
   /** A cancelled call is over for everyone but its handler, however long that takes. */

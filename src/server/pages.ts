@@ -64,7 +64,7 @@ export class Pages {
     const { tools, prompts, resources } = this.#catalogue
     if (list === 'tools') return [...tools.values()]
     if (list === 'prompts') return [...prompts.values()]
-    return [...resources.values()].filter(({ template }) => template.fixed === (list === 'resources'))
+    return [...resources.values()].filter(({ definition }) => definition.template.fixed === (list === 'resources'))
   }
 }
 

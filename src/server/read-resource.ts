@@ -1,18 +1,17 @@
 import { McpError } from '../errors.js'
 import type { ResourceContents } from '../protocol/model.js'
-import type { ResolvedResource } from '../router/catalogue.js'
+import type { Catalogue, ResolvedResource } from '../router/catalogue.js'
 import { type ReadResult, toReadResult } from '../router/resource-result.js'
-import type { Router } from '../router/router.js'
 import type { Session } from '../router/session.js'
 
 /** Runs the handler of a resource. @throws McpError `RESOURCE_NOT_FOUND` when it has nothing. */
 export async function readResolved(
-  { resource, params }: ResolvedResource,
+  { offered, params }: ResolvedResource,
   uri: string,
   session: Session,
 ): Promise<ReadResult> {
-  const handler = resource.handler as (params: unknown, session: Session) => unknown
-  const result = toReadResult(await handler(params, session), uri, resource.mimeType)
+  const handler = offered.definition.handler as (params: unknown, session: Session) => unknown
+  const result = toReadResult(await handler(params, session), uri, offered.definition.mimeType)
   if (result === undefined) throw notFound(uri)
   return result
 }
@@ -22,16 +21,16 @@ export function notFound(uri: string): McpError {
   return new McpError('RESOURCE_NOT_FOUND', `Resource not found: ${uri}`, { data: { uri } })
 }
 
-/** Reads a resource by its name in the router, for a handler that wants it inside its own answer. */
-export async function readNamedResource(
-  router: Router<never>,
+/** Reads a resource by its name in a catalogue, for a handler that wants it inside its own answer. */
+export async function readNamed(
+  catalogue: Catalogue,
   session: Session,
   { name, params }: { name: string; params: Readonly<Record<string, unknown>> },
 ): Promise<ResourceContents> {
-  const uri = router.resourceUri(name, params)
-  const resource = router.catalogue.resources.get(name)
-  const matched = resource?.template.match(uri)
-  if (resource === undefined || matched === undefined) throw notFound(uri)
-  const { contents } = await readResolved({ resource, params: matched }, uri, session)
+  const offered = catalogue.resources.get(name)
+  if (offered === undefined) throw new McpError('INVALID_PARAMS', `Unknown resource: ${name}`)
+  const { template } = offered.definition
+  const uri = template.expand(params)
+  const { contents } = await readResolved({ offered, params: template.match(uri) ?? {} }, uri, session)
   return contents[0] as ResourceContents
 }

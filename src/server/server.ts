@@ -9,6 +9,7 @@ import type { Client } from './client.js'
 import type { ServerContext } from './context.js'
 import { type Answer, Dispatcher } from './dispatch.js'
 import type { Exchange } from './exchange.js'
+import { Limits } from './limits.js'
 import { Pages } from './pages.js'
 import { Sessions } from './sessions.js'
 
@@ -54,7 +55,8 @@ export class Server {
         printError(failure)
       }
     }
-    this.#context = { router, pages: new Pages(router.catalogue, router.pageSize), report }
+    const pages = new Pages(router.catalogue, router.pageSize)
+    this.#context = { router, pages, limits: new Limits(), report }
     this.#dispatcher = new Dispatcher(this.#context)
     if (options.sessions === false) return
     this.sessions = new Sessions({
@@ -72,7 +74,7 @@ export class Server {
 
   /** @internal Arguments of a tool that its callers repeat in headers. */
   mirroredParams(tool: string): readonly MirroredParam[] {
-    return this.#context.router.catalogue.tools.get(tool)?.mirrored ?? []
+    return this.#context.router.catalogue.tools.get(tool)?.definition.mirrored ?? []
   }
 
   /** @internal */

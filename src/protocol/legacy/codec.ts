@@ -1,7 +1,7 @@
 import type { Codec, Method } from '../codec.js'
 import { SESSION_NUMBERS } from '../error-numbers.js'
 import { isObject } from '../jsonrpc.js'
-import { type Result, SerializedResult } from '../model.js'
+import { SerializedResult } from '../model.js'
 import { SESSION_VERSIONS, type SessionVersion } from '../versions.js'
 import { STRUCTURED_CONTENT_SINCE } from './gates.js'
 import { METHODS } from './methods.js'

@@ -25,11 +25,11 @@ function completerOf({ prompts, resources }: Catalogue, ref: Members, name: stri
     case 'ref/prompt': {
       const prompt = prompts.get(stringParam(ref, 'name'))
       if (prompt === undefined) throw new McpError('INVALID_PARAMS', `Unknown prompt: ${String(ref['name'])}`)
-      return prompt.arguments.get(name)?.complete
+      return prompt.definition.arguments.get(name)?.complete
     }
     case 'ref/resource': {
       const uri = stringParam(ref, 'uri')
-      for (const { template, completers } of resources.values()) {
+      for (const { template, completers } of [...resources.values()].map(({ definition }) => definition)) {
         if (template.uriTemplate === uri || template.pattern === uri) return completers.get(name)
       }
       throw new McpError('INVALID_PARAMS', `Unknown resource template: ${uri}`)

@@ -1,8 +1,10 @@
 import { McpError } from '../../errors.js'
+import type { Offered } from '../../router/catalogue.js'
 import type { PromptDefinition } from '../../router/prompt.js'
 import { type RawPromptResult, toPromptResult } from '../../router/prompt-result.js'
 import type { Session } from '../../router/session.js'
 import type { OperationHandler } from '../context.js'
+import { runOffered } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
 import { assertOffered } from './tools.js'
 
@@ -17,24 +19,27 @@ export const getPrompt: OperationHandler = async ({ router }, session): Promise<
   const name = stringParam(session.params, 'name')
   const prompt = prompts.get(name)
   if (prompt === undefined) throw new McpError('INVALID_PARAMS', `Unknown prompt: ${name}`)
-  const filled = argumentsOf(prompt, objectParam(session.params, 'arguments'))
-  const handler = prompt.handler as (params: unknown, session: Session) => unknown
-  return toPromptResult(await handler(filled, session), prompt.spec.description)
+  const { handler, spec } = prompt.definition
+  return await runOffered(prompt, session, async () => {
+    const filled = argumentsOf(prompt, objectParam(session.params, 'arguments'))
+    const returned = await (handler as (params: unknown, session: Session) => unknown)(filled, session)
+    return toPromptResult(returned, spec.description)
+  })
 }
 
 /** 2026-07-28 server/prompts: arguments are strings, and the required ones are there before the handler runs. */
 function argumentsOf(
-  prompt: PromptDefinition<never>,
+  { name: prompt, definition }: Offered<PromptDefinition<never>>,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
   const filled = Object.create(null) as Record<string, string>
-  for (const [name, { required }] of prompt.arguments) {
+  for (const [name, { required }] of definition.arguments) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined
     if (value === undefined && required) {
-      throw new McpError('INVALID_PARAMS', `Prompt '${prompt.name}' needs the argument '${name}'`)
+      throw new McpError('INVALID_PARAMS', `Prompt '${prompt}' needs the argument '${name}'`)
     }
     if (value !== undefined && typeof value !== 'string') {
-      throw new McpError('INVALID_PARAMS', `Argument '${name}' of prompt '${prompt.name}' must be a string`)
+      throw new McpError('INVALID_PARAMS', `Argument '${name}' of prompt '${prompt}' must be a string`)
     }
     if (value !== undefined) filled[name] = value
   }

@@ -4,6 +4,7 @@ import { isResourceList } from '../../router/resource-result.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
 import { notFound, readResolved } from '../read-resource.js'
+import { runOffered } from '../run-offered.js'
 import { stringParam } from './params.js'
 
 export const listResources: OperationHandler = (context, session) =>
@@ -29,5 +30,5 @@ export const readResource: OperationHandler = async ({ router }, session) => {
   const uri = stringParam(session.params, 'uri')
   const resolved = router.catalogue.resolve(uri)
   if (resolved === undefined) throw notFound(uri)
-  return await readResolved(resolved, uri, session)
+  return await runOffered(resolved.offered, session, () => readResolved(resolved, uri, session))
 }

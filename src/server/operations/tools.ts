@@ -1,4 +1,4 @@
-import { isPromise } from '../../awaitable.js'
+import type { Awaitable } from '../../awaitable.js'
 import { McpError } from '../../errors.js'
 import type { Checked } from '../../router/schema.js'
 import type { Session } from '../../router/session.js'
@@ -6,10 +6,11 @@ import type { ToolDefinition } from '../../router/tool.js'
 import { Tool, type ToolResult, toToolResult } from '../../router/tool-result.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
+import { CallTimedOut } from '../limits.js'
+import { runOffered, then } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
 
 type AnyTool = ToolDefinition<never>
-type Later<Value> = Value | Promise<Value>
 
 export const listTools: OperationHandler = ({ router, pages }, { client, params }) => {
   assertOffered(router.catalogue.tools, 'tools')
@@ -18,18 +19,34 @@ export const listTools: OperationHandler = ({ router, pages }, { client, params 
 
 /** Nothing here waits for what is there already: a tool without promises is answered in the turn that asked. */
 export const callTool: OperationHandler = (context, session) => {
-  const tools = context.router.catalogue.tools
+  const { tools } = context.router.catalogue
   assertOffered(tools, 'tools')
   const name = stringParam(session.params, 'name')
-  const tool = tools.get(name)
-  if (tool === undefined) throw new McpError('INVALID_PARAMS', `Unknown tool: ${name}`)
-  const checked = tool.input.check(objectParam(session.params, 'arguments'))
-  return then(checked, (arguments_) => {
-    if (!arguments_.ok) return refuseArguments(session, arguments_.errors)
-    const handler = tool.handler as (params: unknown, session: Session) => unknown
-    return then(handler(arguments_.value, session), (value) =>
+  const offered = tools.get(name)
+  if (offered === undefined) throw new McpError('INVALID_PARAMS', `Unknown tool: ${name}`)
+  return runOffered(offered, session, () => runTool(context, session, offered.definition))
+}
+
+function runTool(context: ServerContext, session: CallSession, tool: AnyTool): Awaitable<ToolResult> {
+  return then(tool.input.check(objectParam(session.params, 'arguments')), (checked) => {
+    if (!checked.ok) return refuseArguments(session, checked.errors)
+    return then(runHandler(context, session, { tool, params: checked.value }), (value) =>
       checkOutput(context, { tool, session, result: toToolResult(value) }),
     )
+  })
+}
+
+interface Handled {
+  readonly tool: AnyTool
+  readonly params: unknown
+}
+
+function runHandler(context: ServerContext, session: CallSession, { tool, params }: Handled): unknown {
+  const handler = tool.handler as (params: unknown, session: Session) => unknown
+  if (tool.limits.timeoutMs === undefined && tool.limits.maxConcurrency === undefined) return handler(params, session)
+  return Promise.resolve(context.limits.run(tool, session, () => handler(params, session))).catch((error: unknown) => {
+    if (error instanceof CallTimedOut) return Tool.error(error.message)
+    throw error
   })
 }
 
@@ -46,7 +63,7 @@ interface Answered {
 }
 
 /** 2026-07-28 server/tools, Output Schema: structured results conform, or the call has failed. */
-function checkOutput(context: ServerContext, answered: Answered): Later<ToolResult> {
+function checkOutput(context: ServerContext, answered: Answered): Awaitable<ToolResult> {
   const { tool, result } = answered
   if (tool.output === undefined || result.isError === true) return result
   return then(tool.output.check(result.structuredContent), (checked) => conform(context, answered, checked))
@@ -66,10 +83,4 @@ function conform(context: ServerContext, { tool, session, result }: Answered, ch
 /** 2026-07-28 server/discover: what was not declared is not there. */
 export function assertOffered(group: ReadonlyMap<string, unknown>, what: string): void {
   if (group.size === 0) throw new McpError('METHOD_NOT_FOUND', `This server has no ${what}`)
-}
-
-function then<Value, Next>(value: Value, next: (value: Awaited<Value>) => Next): Next | Promise<Awaited<Next>> {
-  return isPromise(value)
-    ? (Promise.resolve(value).then(next as never) as Promise<Awaited<Next>>)
-    : next(value as Awaited<Value>)
 }

@@ -1,0 +1,90 @@
+import type { Awaitable } from '../awaitable.js'
+import type { ToolDefinition } from '../router/tool.js'
+import type { CallSession } from './call-session.js'
+
+/** What `session.signal` is aborted with when a call has used up its time. */
+export class CallTimedOut extends Error {
+  override readonly name = 'TimeoutError'
+}
+
+/** Calls of one tool that run at once; the others stand in line. */
+class Slots {
+  #free: number
+  readonly #line = new Set<() => void>()
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  /** Resolves when it is the call's turn; rejects when the client has given it up before. */
+  take(signal: AbortSignal): Promise<void> {
+    if (this.#free > 0) {
+      this.#free--
+      return Promise.resolve()
+    }
+    return new Promise((resolve, reject) => {
+      const go = (): void => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = (): void => {
+        this.#line.delete(go)
+        reject(signal.reason as Error)
+      }
+      this.#line.add(go)
+      signal.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  give(): void {
+    const [next] = this.#line
+    if (next === undefined) this.#free++
+    else {
+      this.#line.delete(next)
+      next()
+    }
+  }
+}
+
+/** Keeps calls within what their tools may cost. Tools without limits are not slowed. */
+export class Limits {
+  readonly #slots = new WeakMap<ToolDefinition<never>, Slots>()
+
+  /** @throws CallTimedOut when the tool has used up its time; its handler is told by its signal. */
+  run<Value>(tool: ToolDefinition<never>, session: CallSession, handler: () => Awaitable<Value>): Awaitable<Value> {
+    const { maxConcurrency, timeoutMs } = tool.limits
+    if (maxConcurrency === undefined && timeoutMs === undefined) return handler()
+    const timed = (): Promise<Value> =>
+      timeoutMs === undefined ? Promise.resolve(handler()) : withinTime(timeoutMs, session, handler)
+    return maxConcurrency === undefined ? timed() : this.#inTurn(tool, session, timed)
+  }
+
+  async #inTurn<Value>(tool: ToolDefinition<never>, session: CallSession, run: () => Promise<Value>): Promise<Value> {
+    const slots = this.#slotsOf(tool)
+    await slots.take(session.signal)
+    try {
+      return await run()
+    } finally {
+      slots.give()
+    }
+  }
+
+  #slotsOf(tool: ToolDefinition<never>): Slots {
+    const slots = this.#slots.get(tool) ?? new Slots(tool.limits.maxConcurrency ?? 1)
+    this.#slots.set(tool, slots)
+    return slots
+  }
+}
+
+/** The call is over when its time is; what the handler does afterwards is its own. */
+export function withinTime<Value>(ms: number, session: CallSession, run: () => Awaitable<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const reason = new CallTimedOut(`The call did not finish within ${ms} ms`)
+      session.expire(reason)
+      reject(reason)
+    }, ms)
+    const settled = (): void => clearTimeout(timer)
+    new Promise<Value>((start) => start(run())).then(resolve, reject).finally(settled)
+  })
+}
