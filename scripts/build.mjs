@@ -30,14 +30,16 @@ export function buildStale() {
 }
 
 function compileLibrary() {
-  const fresh = join(root, `.dist-${process.pid}`)
-  const old = join(work, `old-${process.pid}`)
+  const fresh = join(root, '.dist-next')
+  const old = join(work, 'dist-before')
+  const clear = () => [fresh, old].map((folder) => rmSync(folder, { recursive: true, force: true }))
+  clear()
   try {
     compile('tsconfig.build.json', '--outDir', fresh)
     if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old)
     renameSync(fresh, join(root, 'dist'))
   } finally {
-    for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true })
+    clear()
   }
 }
 

@@ -21,7 +21,19 @@ export async function runExample(name, args) {
   }
   process.argv.splice(1, process.argv.length - 1, file, ...args)
   process.setSourceMapsEnabled(true)
+  if (process.env.npm_lifecycle_event) endWithParent()
   await import(pathToFileURL(file).href)
+}
+
+/** npm passes SIGTERM to a shell that may die of it alone: then this process asks itself to end. */
+function endWithParent() {
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 200)
+  watch.unref()
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,16 +1,19 @@
-import { type Failure, INTERNAL_FAILURE } from '../errors.js'
-import { boundDepth, type ParsedJson, parseJson } from '../protocol/json.js'
+import { INTERNAL_FAILURE } from '../errors.js'
 import { isObject, type Message, parseMessage } from '../protocol/jsonrpc.js'
 import { isEnveloped } from '../protocol/modern/envelope.js'
 import { isSessionVersion } from '../protocol/versions.js'
+import type { Access } from '../router/access.js'
 import type { Server } from '../server/server.js'
+import { admit } from './admit.js'
+import { readJson } from './body.js'
 import { Cors } from './cors.js'
 import { Guard } from './guard.js'
-import { BodyTooLarge, type HttpCall } from './http-call.js'
+import type { HttpCall } from './http-call.js'
 import { serveDelete, serveGet, servePost } from './legacy.js'
 import { accepted, isJsonType } from './media.js'
 import { type Incoming, serveModern } from './modern.js'
 import { type HttpOptions, type ResolvedOptions, resolveOptions } from './options.js'
+import { type ProtectedResource, protectedResource } from './protected-resource.js'
 import { refusal, refuseUnread } from './refusal.js'
 import { Responder } from './reply.js'
 import { KeepAlive } from './sse.js'
@@ -28,9 +31,12 @@ export class HttpEndpoint {
   /** Methods that are answered, for `Allow`: without sessions there is no stream to GET and nothing to DELETE. */
   readonly #methods: string
 
-  constructor(server: Server, options: ResolvedOptions) {
+  readonly #resource: ProtectedResource | undefined
+
+  constructor(server: Server, options: ResolvedOptions, resource: ProtectedResource | undefined) {
     this.#server = server
     this.#options = options
+    this.#resource = resource
     this.#guard = new Guard(options)
     this.#cors = new Cors(options)
     this.#keepAlive = new KeepAlive(options.keepAliveMs)
@@ -54,21 +60,37 @@ export class HttpEndpoint {
     if (refused !== undefined) return responder.refuse(refused)
     if (call.method === 'OPTIONS') return responder.empty(204, this.#cors.preflight(call, this.#methods))
     if (call.method === 'POST') return await this.#post(responder)
-    if (
-      this.#server.sessions !== undefined &&
-      (call.method === 'GET' || call.method === 'DELETE') &&
-      !namesModern(call)
-    ) {
-      const incoming = this.#incoming(responder)
-      return call.method === 'GET' ? serveGet(incoming, this.#options.secondStream) : serveDelete(incoming)
-    }
+    if (call.method === 'GET' && this.#resource?.isAsked(call)) return responder.json(200, this.#resource.document)
+    const ofSession = call.method === 'GET' || call.method === 'DELETE'
+    if (ofSession && this.#server.sessions !== undefined && !namesModern(call)) return await this.#ofSession(responder)
     const allow = { allow: namesModern(call) ? POST_ONLY : this.#methods }
     responder.refuse({ ...refusal(405, { reason: 'method' }, `${call.method} is not served here`), headers: allow })
   }
 
-  #incoming(responder: Responder): Incoming {
+  async #ofSession(responder: Responder): Promise<void> {
+    const incoming = await this.#admitted(responder)
+    if (incoming === undefined) return
+    if (responder.call.method === 'GET') serveGet(incoming, this.#options.secondStream)
+    else serveDelete(incoming)
+  }
+
+  /** Undefined when the caller was not let in, and has been told. */
+  async #admitted(responder: Responder): Promise<Incoming | undefined> {
+    const access = this.#server.connects
+      ? await admit(this.#server, responder, this.#resource?.challenge ?? {})
+      : undefined
+    return access === 'refused' ? undefined : this.#incoming(responder, access)
+  }
+
+  #incoming(responder: Responder, access: Access | undefined): Incoming {
     const { streamAfterMs } = this.#options
-    return { server: this.#server, responder, accepted: accepted(responder.call.headers('accept')), streamAfterMs }
+    return {
+      server: this.#server,
+      responder,
+      accepted: accepted(responder.call.headers('accept')),
+      streamAfterMs,
+      access,
+    }
   }
 
   async #post(responder: Responder): Promise<void> {
@@ -78,33 +100,22 @@ export class HttpEndpoint {
         refusal(415, { reason: 'content_type', header: 'Content-Type' }, 'Content-Type must be application/json'),
       )
     }
-    const incoming = this.#incoming(responder)
-    if (!incoming.accepted.json && !incoming.accepted.stream) {
+    const { json, stream } = accepted(call.headers('accept'))
+    if (!json && !stream) {
       const message = 'Accept must allow application/json or text/event-stream'
       return responder.refuse(refusal(406, { reason: 'accept', header: 'Accept' }, message))
     }
-    const parsed = await this.#read(call)
-    if (parsed === undefined) {
+    const parsed = await readJson(call, this.#options)
+    if (parsed === 'too-large') {
       const message = `The body has more than ${this.#options.maxBodyBytes} bytes`
       const refused = refusal(413, { reason: 'too_large', option: 'maxBodyBytes' }, message)
       return responder.refuse({ ...refused, headers: { connection: 'close' } })
     }
     if (!parsed.ok) return responder.refuse(refuseUnread(parsed))
-    this.#route(incoming, parsed.value)
-  }
-
-  /** Undefined when the body is larger than it may be. */
-  async #read(call: HttpCall): Promise<ParsedJson | undefined> {
-    const { maxBodyBytes, maxDepth } = this.#options
-    try {
-      const body = await call.body(maxBodyBytes)
-      if ('parsed' in body) return boundDepth(body.parsed, maxDepth)
-      return parseJson(DECODER.decode(body), maxDepth)
-    } catch (error) {
-      if (error instanceof BodyTooLarge) return undefined
-      if (error instanceof TypeError && !call.closed.aborted) return { ok: false, failure: NOT_UTF8, id: undefined }
-      throw error
-    }
+    // Without `connect` there is nothing to wait for: the call is served in the turn that read it.
+    if (!this.#server.connects) return this.#route(this.#incoming(responder, undefined), parsed.value)
+    const incoming = await this.#admitted(responder)
+    if (incoming !== undefined) this.#route(incoming, parsed.value)
   }
 
   #route(incoming: Incoming, value: unknown): void {
@@ -115,8 +126,6 @@ export class HttpEndpoint {
 }
 
 const POST_ONLY = 'POST, OPTIONS'
-const DECODER = new TextDecoder('utf-8', { fatal: true })
-const NOT_UTF8: Failure = { code: 'PARSE_ERROR', message: 'The body is not valid UTF-8' }
 
 /** A version that has no sessions, or that nobody knows yet: its rules are those of requests that stand alone. */
 function namesModern(call: HttpCall): boolean {
@@ -137,5 +146,6 @@ function claims(value: unknown): boolean {
  * @throws TypeError that names the option and the mend.
  */
 export function httpEndpoint(server: Server, options: HttpOptions = {}, owner = 'httpEndpoint'): HttpEndpoint {
-  return new HttpEndpoint(server, resolveOptions(owner, options))
+  const resource = protectedResource(owner, options.protectedResource)
+  return new HttpEndpoint(server, resolveOptions(owner, options), resource)
 }

@@ -3,6 +3,7 @@ import type { Codec } from '../protocol/codec.js'
 import { codecOf, negotiateCodec } from '../protocol/codecs.js'
 import { type Message, type NotificationMessage, parseMessage, type RequestMessage } from '../protocol/jsonrpc.js'
 import { ASSUMED_SESSION_VERSION, isSessionVersion, NEWEST_SESSION_VERSION } from '../protocol/versions.js'
+import type { Access } from '../router/access.js'
 import { cancelCall } from '../server/cancel.js'
 import { Client } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
@@ -41,23 +42,26 @@ export function servePost(incoming: Incoming, message: Message | readonly unknow
 }
 
 /** The session of the request's id; a client of its own where the server keeps none. */
-function clientOf({ server, responder }: Incoming): Client | Refusal {
+function clientOf(incoming: Incoming): Client | Refusal {
+  const { server, responder } = incoming
   if (server.sessions === undefined) return new Client(codecOfHeader(responder.call))
-  const session = sessionOf({ server, responder })
+  const session = sessionOf(incoming)
   return 'client' in session ? session.client : session
 }
 
-function sessionOf({ server, responder }: Pick<Incoming, 'server' | 'responder'>): StoredSession | Refusal {
+function sessionOf({ server, responder, access }: Incoming): StoredSession | Refusal {
   const id = responder.call.headers(SESSION_HEADER)[0]
   if (id === undefined) {
     const data = { reason: 'session_required', header: 'Mcp-Session-Id' }
     return refusal(400, data, 'The header Mcp-Session-Id is missing: send initialize first')
   }
   return (
-    server.sessions?.use(id) ??
+    server.sessions?.use(id, principalOf(access)) ??
     refusal(404, { reason: 'session_unknown' }, 'There is no such session: send initialize again')
   )
 }
+
+const principalOf = (access: Access | undefined): string | null => access?.principal ?? null
 
 /** Without a session the header is all there is to say the version (2025-11-25 basic/transports, Protocol Version Header). */
 function codecOfHeader(call: HttpCall): Codec {
@@ -71,27 +75,31 @@ function serveInitialize(incoming: Incoming, request: RequestMessage): void {
   const codec = negotiateCodec(NEWEST_SESSION_VERSION)
   if (sessions === undefined) return serveRequest(incoming, new Client(codec), request)
   const known = responder.call.headers(SESSION_HEADER)[0]
-  if (known !== undefined && sessions.use(known) !== undefined) {
+  if (known !== undefined && sessions.use(known, principalOf(incoming.access)) !== undefined) {
     const failure = { code: 'INVALID_REQUEST', message: 'This session is initialized already' } as const
     return responder.refuse(refuseMessage(codec, { failure, id: request.id }))
   }
-  const session = sessions.open(codec)
+  const session = sessions.open(codec, principalOf(incoming.access))
   const reply = new CallReply(responder, incoming.accepted)
-  whenAnswered(incoming, server.serve(request, session.client, reply), (answer) => {
-    if (answer.failure !== undefined) return reply.end(sessionStatus(answer.failure), answer.body)
-    if (sessions.keep(session)) return reply.end(200, answer.body, { [SESSION_HEADER]: session.id })
-    const failure = {
-      code: 'INTERNAL_ERROR',
-      message: 'No more sessions: try again later',
-      data: { retryable: true },
-    } as const
-    reply.end(503, refuse(session.client.codec, request.id, failure).body, { 'retry-after': '5' })
-  })
+  whenAnswered(
+    incoming,
+    server.serve(request, { client: session.client, access: incoming.access }, reply),
+    (answer) => {
+      if (answer.failure !== undefined) return reply.end(sessionStatus(answer.failure), answer.body)
+      if (sessions.keep(session)) return reply.end(200, answer.body, { [SESSION_HEADER]: session.id })
+      const failure = {
+        code: 'INTERNAL_ERROR',
+        message: 'No more sessions: try again later',
+        data: { retryable: true },
+      } as const
+      reply.end(503, refuse(session.client.codec, request.id, failure).body, { 'retry-after': '5' })
+    },
+  )
 }
 
 function serveRequest(incoming: Incoming, client: Client, request: RequestMessage): void {
   const reply = new CallReply(incoming.responder, incoming.accepted)
-  const answer = incoming.server.serve(request, client, reply)
+  const answer = incoming.server.serve(request, { client, access: incoming.access }, reply)
   const end = (ready: Answer | undefined): void => {
     if (ready === undefined) reply.endWithout()
     else reply.end(sessionStatus(ready.failure), ready.body)
@@ -124,7 +132,7 @@ function batchProblem(codec: Codec, batch: readonly unknown[]): string | undefin
 }
 
 function serveItem(
-  { server }: Incoming,
+  { server, access }: Incoming,
   client: Client,
   { message, reply }: { message: Message; reply: CallReply },
 ): Answer | undefined | PromiseLike<Answer | undefined> {
@@ -140,7 +148,7 @@ function serveItem(
       const failure = { code: 'INVALID_REQUEST', message: 'initialize must not be part of an array' } as const
       return message.method === 'initialize'
         ? refuse(client.codec, message.id, failure)
-        : server.serve(message, client, reply)
+        : server.serve(message, { client, access }, reply)
     }
   }
 }

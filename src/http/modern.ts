@@ -4,6 +4,7 @@ import { codecOf } from '../protocol/codecs.js'
 import type { Message, NotificationMessage, RequestMessage } from '../protocol/jsonrpc.js'
 import { METHODS as SESSION_METHODS } from '../protocol/legacy/methods.js'
 import { claimedVersion, type Envelope, readEnvelope } from '../protocol/modern/envelope.js'
+import type { Access } from '../router/access.js'
 import { Client } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
 import type { Server } from '../server/server.js'
@@ -22,6 +23,8 @@ export interface Incoming {
   readonly responder: Responder
   readonly accepted: Accepted
   readonly streamAfterMs: number
+  /** What `connect` left behind; undefined without it. */
+  readonly access: Access | undefined
 }
 
 /** A POST of 2026-07-28: one message, which stands alone. */
@@ -54,7 +57,7 @@ function acceptNotification(responder: Responder, { method, params }: Notificati
   else responder.refuse(refuseMessage(CODEC, { failure }))
 }
 
-function serveRequest({ server, responder, accepted, streamAfterMs }: Incoming, request: RequestMessage): void {
+function serveRequest({ server, responder, accepted, streamAfterMs, access }: Incoming, request: RequestMessage): void {
   const reply = new CallReply(responder, accepted)
   const read = readRequest(server, responder.call, request)
   if ('code' in read) {
@@ -66,7 +69,7 @@ function serveRequest({ server, responder, accepted, streamAfterMs }: Incoming, 
     capabilities: read.clientCapabilities,
     logLevel: read.logLevel,
   })
-  const answer = server.serve(request, client, reply)
+  const answer = server.serve(request, { client, access }, reply)
   if (!isPromise(answer)) return endWith(reply, answer)
   reply.streamAfter(streamAfterMs)
   answer.then(

@@ -1,4 +1,5 @@
 import { assertCounts, assertOptions } from '../options.js'
+import type { ProtectedResourceOptions } from './protected-resource.js'
 
 /** Which origins a browser may call from: a list (`https://app.example.com`), `'*'`, or a function. */
 export type Origins = readonly string[] | '*' | ((origin: string) => boolean)
@@ -36,9 +37,11 @@ export interface HttpOptions {
   readonly keepAliveMs?: number
   /** A second stream of one session is refused, or takes over from the first. @default 'refuse' */
   readonly secondStream?: 'refuse' | 'takeOver'
+  /** Publishes where callers get their tokens, and fills the challenge of `unauthorized`. */
+  readonly protectedResource?: ProtectedResourceOptions
 }
 
-export type ResolvedOptions = Required<HttpOptions>
+export type ResolvedOptions = Required<Omit<HttpOptions, 'protectedResource'>>
 
 const DEFAULTS = {
   cors: true,
@@ -50,7 +53,7 @@ const DEFAULTS = {
 } as const
 
 const COUNTS = ['maxBodyBytes', 'maxDepth', 'streamAfterMs', 'keepAliveMs'] as const
-export const HTTP_OPTIONS: readonly string[] = ['origins', 'hosts', ...Object.keys(DEFAULTS)]
+export const HTTP_OPTIONS: readonly string[] = ['origins', 'hosts', 'protectedResource', ...Object.keys(DEFAULTS)]
 export const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 /** @throws TypeError that names the option and the mend. */
@@ -68,7 +71,8 @@ export function resolveOptions(owner: string, options: HttpOptions): ResolvedOpt
   if (second !== undefined && second !== 'refuse' && second !== 'takeOver') {
     throw new TypeError(`${owner}: secondStream must be 'refuse' or 'takeOver', not ${JSON.stringify(second)}`)
   }
-  return { ...DEFAULTS, hosts: LOOPBACK, origins: [], ...options }
+  const { protectedResource: _resource, ...rest } = options
+  return { ...DEFAULTS, hosts: LOOPBACK, origins: [], ...rest }
 }
 
 function assertNames(owner: string, { hosts, origins }: HttpOptions): void {

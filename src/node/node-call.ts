@@ -50,12 +50,11 @@ export class NodeCall implements HttpCall {
   reply(status: number, headers: HttpHeaders, body?: string): void {
     const response = this.#response
     if (response.headersSent || response.destroyed) return
-    if (body === undefined) {
-      response.writeHead(status, status === 204 ? headers : { ...headers, 'content-length': 0 })
-      response.end()
-      return
-    }
-    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+    const length = body === undefined ? 0 : Buffer.byteLength(body)
+    // A flat list is what Node takes as it is.
+    const flat = Object.entries(headers).flat()
+    if (status !== 204) flat.push('content-length', String(length))
+    response.writeHead(status, flat)
     response.end(body)
   }
 
@@ -114,6 +113,9 @@ function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> 
     })
     request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
     request.on('error', reject)
-    request.on('close', () => reject(new Error('The client hung up')))
+    request.on('close', () => {
+      // It closes after every request; an error is made only where there is one.
+      if (!request.complete) reject(new Error('The client hung up'))
+    })
   })
 }

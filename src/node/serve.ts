@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type Server as NodeHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { httpEndpoint } from '../http/endpoint.js'
-import { HTTP_OPTIONS, type HttpOptions, LOOPBACK } from '../http/options.js'
+import { HTTP_OPTIONS, type HttpOptions, LOOPBACK, resolveOptions } from '../http/options.js'
 import { assertOptions, pick } from '../options.js'
 import type { Router } from '../router/router.js'
 import { type Server, toServer } from '../server/server.js'
@@ -29,6 +29,7 @@ export interface Serving {
 }
 
 const OWN_OPTIONS = ['port', 'host', 'path', 'signals']
+const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 const LOOPBACK_ADDRESSES = [...LOOPBACK, '::1']
 
 /**
@@ -51,19 +52,30 @@ export async function serve<Assigns extends object>(
     )
   }
   if (!path.startsWith('/')) throw new TypeError(`serve: path must begin with '/', not '${path}'`)
+  resolveOptions('serve', endpointOptions(options, `http://${LOOPBACK[0]}${path}`))
   const server = toServer(target as Router<never> | Server)
-  const endpoint = httpEndpoint(server, pick(options as HttpOptions, HTTP_OPTIONS as (keyof HttpOptions)[]), 'serve')
-  const http = createHttpServer((request, response) => {
-    const call = new NodeCall(request, response)
-    if (call.path === path) void endpoint.handle(call)
-    else call.reply(404, { 'content-type': 'text/plain' }, `Nothing is here: MCP is served at ${path}\n`)
-  })
+  const http = createHttpServer()
   await listen(http, port, host)
   const taken = (http.address() as AddressInfo).port
+  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+  const url = `http://${name}:${taken}${path}`
+  const endpoint = httpEndpoint(server, endpointOptions(options, url), 'serve')
+  http.on('request', (request, response) => {
+    const call = new NodeCall(request, response)
+    if (call.path === path || call.path.startsWith(WELL_KNOWN)) void endpoint.handle(call)
+    else call.reply(404, { 'content-type': 'text/plain' }, `Nothing is here: MCP is served at ${path}\n`)
+  })
   const close = closer(http, server)
   if (signals) closeOnSignals(http, close)
-  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
-  return { url: `http://${name}:${taken}${path}`, port: taken, close }
+  return { url, port: taken, close }
+}
+
+/** Without a public URL the endpoint publishes the one that it listens at. */
+function endpointOptions(options: ServeOptions, url: string): HttpOptions {
+  const own = pick(options as HttpOptions, HTTP_OPTIONS as (keyof HttpOptions)[])
+  return own.protectedResource === undefined
+    ? own
+    : { ...own, protectedResource: { resource: url, ...own.protectedResource } }
 }
 
 function listen(http: NodeHttpServer, port: number, host: string): Promise<void> {
@@ -76,12 +88,20 @@ function listen(http: NodeHttpServer, port: number, host: string): Promise<void>
   })
 }
 
+/** Milliseconds between two looks for connections that have become idle since the port was closed. */
+const IDLE_CHECK_MS = 50
+
 function closer(http: NodeHttpServer, server: Server): () => Promise<void> {
   let closing: Promise<void> | undefined
   const close = (): Promise<void> =>
     new Promise((resolve) => {
-      http.close(() => resolve())
-      server.close()
+      const idle = setInterval(() => http.closeIdleConnections(), IDLE_CHECK_MS)
+      http.close(() => {
+        clearInterval(idle)
+        server.close()
+        resolve()
+      })
+      server.endStreams()
       http.closeIdleConnections()
     })
   return () => {

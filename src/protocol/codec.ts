@@ -66,8 +66,10 @@ export interface Codec {
   errorNumber(code: ErrorCode): number
   /** Drops what the version lacks from the richest form; blocks that it lacks become text. */
   project<Item extends object>(kind: Projected, item: Item): object
-  /** The members that a result of `method` has in this version, as JSON text. Throws where JSON cannot hold the result. */
-  encodeResult(method: Method, result: Result, serverInfo: string): string
+  /**
+   * The members that a result of `method` has in this version, as JSON text; `serverInfo` is JSON too. Throws where JSON cannot hold the result.
+   */
+  encodeResult(method: Method, result: Result, serverInfo: string | undefined): string
 }
 
 /** The wire form of a failure in one version. */

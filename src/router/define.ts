@@ -22,9 +22,9 @@ export interface DefinitionBuilders<Assigns extends object> {
     options: ToolOptions<Input, Output, InputJson, Assigns>,
     handler: ToolHandler<Input, Output, InputJson, Value, Assigns>,
   ): ToolDefinition<Assigns>
-  prompt<const Arguments extends PromptArguments<Assigns> | undefined = undefined>(
+  prompt<const Arguments extends PromptArguments<Assigns> = Readonly<Record<never, never>>>(
     name: string,
-    options: PromptOptions<Arguments>,
+    options: PromptOptions<Arguments & PromptArguments<Assigns>>,
     handler: PromptHandler<Arguments, Assigns>,
   ): PromptDefinition<Assigns>
   resource<const Pattern extends string>(
@@ -47,7 +47,7 @@ export function definitionBuilders<Assigns extends object>(
       registered(defineTool(name, options, handler)) as unknown as ToolDefinition<Assigns>,
     prompt: (name, options, handler) =>
       registered(
-        definePrompt(name, options as PromptOptions<PromptArguments<never> | undefined>, handler),
+        definePrompt(name, options as unknown as PromptOptions<PromptArguments<never>>, handler),
       ) as unknown as PromptDefinition<Assigns>,
     resource: (pattern, options, handler) =>
       registered(

@@ -35,11 +35,9 @@ type RequiredKeys<Arguments> = {
 }[keyof Arguments]
 
 /** What the handler gets: required arguments are there, the others may be missing. */
-export type PromptParams<Arguments> = [Arguments] extends [undefined]
-  ? Readonly<Record<never, never>>
-  : { readonly [Key in RequiredKeys<Arguments>]: string } & {
-      readonly [Key in Exclude<keyof Arguments, RequiredKeys<Arguments>>]?: string
-    }
+export type PromptParams<Arguments> = { readonly [Key in RequiredKeys<Arguments>]: string } & {
+  readonly [Key in Exclude<keyof Arguments, RequiredKeys<Arguments>>]?: string
+}
 
 export type PromptHandler<Arguments, Assigns extends object> = (
   params: PromptParams<Arguments>,
@@ -59,7 +57,7 @@ const ARGUMENT_OPTIONS = ['title', 'description', 'required', 'complete']
 /** @throws TypeError that names the prompt and the option. */
 export function definePrompt(
   name: string,
-  options: PromptOptions<PromptArguments<never> | undefined>,
+  options: PromptOptions<PromptArguments<never>>,
   handler: unknown,
 ): PromptDefinition<never> {
   assertName('prompt', name)

@@ -1,29 +1,19 @@
-import type { Awaitable } from '../awaitable.js'
 import { McpError } from '../errors.js'
-import { assertCounts, assertOptions, pick } from '../options.js'
+import { pick } from '../options.js'
 import type { Implementation } from '../protocol/model.js'
 import { type AnyDefinition, Catalogue, type Scope } from './catalogue.js'
 import { type DefinitionBuilders, definitionBuilders } from './define.js'
 import { assertHandler, assertName, type Definition } from './definition.js'
 import type { Middleware } from './middleware.js'
 import type { ResourceDefinition } from './resource.js'
-import type { ResourceList } from './resource-result.js'
+import {
+  type AnyRouterOptions,
+  assertRouterOptions,
+  type ConnectOptions,
+  IMPLEMENTATION,
+  type RouterOptions,
+} from './router-options.js'
 import type { Session } from './session.js'
-
-/** What a router is made of before anything is registered. */
-export interface RouterOptions<Assigns extends object = object> extends Implementation {
-  /** How the server is to be used, told to the model: not a repetition of the tools' descriptions. */
-  readonly instructions?: string
-  /** Entries on a page of a list. @default 100 */
-  readonly pageSize?: number
-  /** Runs around each request, outermost first. */
-  readonly middleware?: readonly Middleware<Assigns>[]
-  /**
-   * Lists the resources that exist now, page by page; the cursor is yours, undefined for the first page. Without it the
-   * resources that have no variables are listed.
-   */
-  readonly listResources?: (cursor: string | undefined, session: Session<Assigns>) => Awaitable<ResourceList>
-}
 
 /** A resource's URI together with its definition, ready for `Tool.resourceLink` and `Resource.link`. */
 export interface ResourceTarget {
@@ -31,8 +21,6 @@ export interface ResourceTarget {
   readonly template: ResourceDefinition<never>['spec']
 }
 
-const IMPLEMENTATION = ['name', 'version', 'title', 'description', 'websiteUrl', 'icons'] as const
-const OPTIONS = [...IMPLEMENTATION, 'instructions', 'pageSize', 'middleware', 'listResources']
 const DEFAULT_PAGE_SIZE = 100
 
 /**
@@ -45,7 +33,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
   /** @internal */
   readonly info: Implementation
   /** @internal */
-  readonly options: RouterOptions<Assigns>
+  readonly options: AnyRouterOptions
   /** @internal */
   readonly pageSize: number
   #middleware: readonly Middleware<Assigns>[]
@@ -61,12 +49,12 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
   readonly resource: DefinitionBuilders<Assigns>['resource']
 
   /** @internal */
-  constructor(options: RouterOptions<Assigns>) {
+  constructor(options: AnyRouterOptions) {
     assertRouterOptions(options)
     this.options = options
     this.info = pick(options, IMPLEMENTATION)
     this.pageSize = options.pageSize ?? DEFAULT_PAGE_SIZE
-    this.#middleware = options.middleware ?? []
+    this.#middleware = (options.middleware ?? []) as readonly Middleware<Assigns>[]
     const builders = definitionBuilders<Assigns>((definition) => this.catalogue.add(definition))
     this.tool = builders.tool
     this.prompt = builders.prompt
@@ -140,25 +128,13 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
 
   /** A resource as this session may see it, with its URI; undefined where there is none for it. */
   resourceFor(
-    _session: Session<Assigns>,
+    session: Session<Assigns>,
     name: string,
     params: Readonly<Record<string, unknown>> = {},
   ): ResourceTarget | undefined {
-    const resource = this.catalogue.resources.get(name)
+    const resource = session.sees('resourceTemplates', name) ? this.catalogue.resources.get(name) : undefined
     return resource && { uri: resource.definition.template.expand(params), template: resource.spec }
   }
-}
-
-function assertRouterOptions(options: RouterOptions<never>): void {
-  assertOptions('createRouter', options, OPTIONS)
-  for (const member of ['name', 'version'] as const) {
-    if (typeof options[member] !== 'string' || options[member] === '') {
-      throw new TypeError(`createRouter: ${member} must be a string that is not empty`)
-    }
-  }
-  assertCounts('createRouter', options, ['pageSize'])
-  for (const middleware of options.middleware ?? []) assertHandler('createRouter, middleware', middleware)
-  if (options.listResources !== undefined) assertHandler('createRouter, listResources', options.listResources)
 }
 
 /**
@@ -169,6 +145,12 @@ function assertRouterOptions(options: RouterOptions<never>): void {
  * const router = createRouter({ name: 'hello', version: '1.0.0' })
  * router.tool('greet', { input: { name: field.string({ required: true }) } }, ({ name }) => `Hello ${name}`)
  */
-export function createRouter<Assigns extends object = object>(options: RouterOptions<Assigns>): Router<Assigns> {
-  return new Router(options)
+export function createRouter<Assigns extends object>(
+  options: RouterOptions<Assigns> & ConnectOptions<Assigns>,
+): Router<Assigns>
+export function createRouter(
+  options: RouterOptions<object> & { readonly connect?: never; readonly principal?: never },
+): Router<object>
+export function createRouter(options: unknown): unknown {
+  return new Router(options as AnyRouterOptions)
 }

@@ -21,19 +21,47 @@ export interface CallFacts {
 /** Logs to the client, as its level allows; `data` is any JSON value, `logger` names the part of your server that speaks. */
 export type SessionLog = Readonly<Record<LogLevel, (data: unknown, logger?: string) => Promise<void>>>
 
+/** What an allow-list can be of. */
+export type Visible = 'tools' | 'prompts' | 'resourceTemplates'
+
+/** Who is about to be let in: what `connect` gets, fills and gives back. */
+export interface Connecting<Assigns extends object = object> {
+  /** The session's id where the version has sessions and the client has one already. */
+  readonly id: string | undefined
+  /** What `assign` has put there, the same shape for every handler. */
+  readonly assigns: Assigns
+  /** Keeps values for the handlers; they are found in `session.assigns`. */
+  assign<More extends object>(values: More): Connecting<Merged<Assigns, More>>
+  /** @internal Whether an allow-list leaves it there. */
+  sees(what: Visible, name: string): boolean
+  /** From here on only these tools are there for the caller; `[]` hides all. */
+  allowTools(names: readonly string[]): this
+  /** From here on only these prompts are there for the caller; `[]` hides all. */
+  allowPrompts(names: readonly string[]): this
+  /** From here on only these resources and templates, by name, are there for the caller; `[]` hides all. */
+  allowResourceTemplates(names: readonly string[]): this
+}
+
+/** What is known of a request before it is a call; empty on stdio. */
+export interface ConnectRequest {
+  readonly headers: { get(name: string): string | null }
+  readonly url: string
+  readonly query: URLSearchParams
+  /** Address of the peer, where it is known. */
+  readonly remote: string | undefined
+}
+
+export type Merged<Old, New> = { [Key in keyof (Omit<Old, keyof New> & New)]: (Omit<Old, keyof New> & New)[Key] }
+
 /**
  * Who is calling, in every protocol version, and the way back to them while their call runs. Every handler gets one as its
  * second argument; it is made for the call and must not be kept.
  */
-export interface Session<Assigns extends object = object> {
-  /** The session's id where the version has sessions and the transport issues ids. */
-  readonly id: string | undefined
+export interface Session<Assigns extends object = object> extends Connecting<Assigns> {
   readonly protocolVersion: string
   /** What the client calls itself: for logs, never for decisions. */
   readonly clientInfo: Implementation | undefined
   readonly clientCapabilities: ClientCapabilities
-  /** What `assign` has put there, the same shape for every handler. */
-  readonly assigns: Assigns
   /** The request's parameters as they came. */
   readonly params: Readonly<Record<string, unknown>>
   readonly call: CallFacts
@@ -46,8 +74,7 @@ export interface Session<Assigns extends object = object> {
   /** The client's trace context: hand it to a tracer, trust nothing in it. */
   readonly trace: TraceContext
   readonly log: SessionLog
-  /** Keeps values for the handlers of this call. */
-  assign<More extends object>(values: More): Session<Omit<Assigns, keyof More> & More>
+  assign<More extends object>(values: More): Session<Merged<Assigns, More>>
   /**
    * Tells the client how far the call is. Does nothing when the client did not ask, or when `progress` has not grown.
    * Resolves when the client's connection took the message, so that awaiting it paces a fast loop.

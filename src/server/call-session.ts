@@ -13,9 +13,10 @@ import {
   type TraceContext,
   traceContextOf,
 } from '../protocol/model.js'
+import { Access } from '../router/access.js'
 import type { Catalogue } from '../router/catalogue.js'
-import type { CallFacts, Session, SessionLog } from '../router/session.js'
-import type { Client } from './client.js'
+import type { CallFacts, Merged, Session, SessionLog, Visible } from '../router/session.js'
+import type { Caller, Client } from './client.js'
 import type { Exchange } from './exchange.js'
 import { readNamed } from './read-resource.js'
 
@@ -24,11 +25,10 @@ export class CallCancelled extends Error {
   override readonly name = 'AbortError'
 }
 
-export interface CallSessionParts {
+export interface CallSessionParts extends Caller {
   /** Where the names of resources are looked up. */
   readonly catalogue: Catalogue
   readonly request: RequestMessage
-  readonly client: Client
   readonly exchange: Exchange
   /** Takes what the handler does wrong without failing for it. */
   readonly report: (error: unknown) => void
@@ -38,7 +38,7 @@ export interface CallSessionParts {
 export class CallSession implements Session {
   readonly client: Client
   readonly params: Readonly<Record<string, unknown>>
-  assigns: object = {}
+  readonly access: Access
   readonly #request: RequestMessage
   readonly #exchange: Exchange
   readonly #report: (error: unknown) => void
@@ -52,8 +52,9 @@ export class CallSession implements Session {
   #cancelled: CallCancelled | undefined
   #onCancel: (() => void) | undefined
 
-  constructor({ catalogue, request, client, exchange, report }: CallSessionParts) {
+  constructor({ catalogue, request, client, access, exchange, report }: CallSessionParts) {
     this.client = client
+    this.access = access ?? new Access(client.sessionId)
     this.params = request.params
     this.#catalogue = catalogue
     this.#request = request
@@ -77,6 +78,9 @@ export class CallSession implements Session {
   }
   get stateless(): boolean {
     return this.client.codec.stateless
+  }
+  get assigns(): object {
+    return this.access.assigns
   }
   get requestId(): RequestId {
     return this.#request.id
@@ -105,9 +109,28 @@ export class CallSession implements Session {
     return this.#log
   }
 
-  assign<More extends object>(values: More): Session<More> {
-    this.assigns = { ...this.assigns, ...values }
-    return this as unknown as Session<More>
+  assign<More extends object>(values: More): Session<Merged<object, More>> {
+    this.access.assign(values)
+    return this as unknown as Session<Merged<object, More>>
+  }
+
+  sees(what: Visible, name: string): boolean {
+    return this.access.sees(what, name)
+  }
+
+  allowTools(names: readonly string[]): this {
+    this.access.allowTools(names)
+    return this
+  }
+
+  allowPrompts(names: readonly string[]): this {
+    this.access.allowPrompts(names)
+    return this
+  }
+
+  allowResourceTemplates(names: readonly string[]): this {
+    this.access.allowResourceTemplates(names)
+    return this
   }
 
   async notifyProgress(progress: number, total?: number, message?: string): Promise<void> {

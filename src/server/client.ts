@@ -1,6 +1,7 @@
 import type { Codec } from '../protocol/codec.js'
 import type { RequestId } from '../protocol/jsonrpc.js'
 import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
+import type { Access } from '../router/access.js'
 
 /** A call that can be ended from outside, by the client's word. */
 export interface RunningCall {
@@ -28,6 +29,13 @@ export class Client {
     this.sessionId = options.sessionId
     this.calls = options.calls
   }
+}
+
+/** A client together with what it may do: what an access is made of is asked for each request, the client may live longer. */
+export interface Caller {
+  readonly client: Client
+  /** What `connect` left behind; without `connect` everyone sees everything. */
+  readonly access: Access | undefined
 }
 
 export interface ClientOptions {

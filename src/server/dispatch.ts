@@ -5,10 +5,11 @@ import { errorMessage, type RequestId, type RequestMessage, resultMessage } from
 import type { Result } from '../protocol/model.js'
 import { runInside } from '../router/middleware.js'
 import { CallSession } from './call-session.js'
-import type { Client } from './client.js'
+import type { Caller } from './client.js'
 import type { ServerContext } from './context.js'
 import type { Exchange } from './exchange.js'
 import { OPERATIONS } from './operations/table.js'
+import { infoFor } from './told.js'
 
 /** A message to send back, and the failure that it tells of. */
 export interface Answer {
@@ -33,7 +34,8 @@ export class Dispatcher {
   }
 
   /** The answer, at once where nothing had to be waited for; undefined when the client has cancelled the call. */
-  serve(request: RequestMessage, client: Client, exchange: Exchange): Awaitable<Answer | undefined> {
+  serve(request: RequestMessage, caller: Caller, exchange: Exchange): Awaitable<Answer | undefined> {
+    const { client } = caller
     const method = client.codec.methods.get(request.method)
     if (method === undefined) {
       return refuse(client.codec, request.id, {
@@ -47,7 +49,7 @@ export class Dispatcher {
         message: 'This id is in use by a running request',
       })
     }
-    const session = this.#session(request, client, exchange)
+    const session = this.#session(request, caller, exchange)
     client.calls?.set(request.id, session)
     try {
       const result = this.#run(method, session)
@@ -57,11 +59,11 @@ export class Dispatcher {
     }
   }
 
-  #session(request: RequestMessage, client: Client, exchange: Exchange): CallSession {
+  #session(request: RequestMessage, caller: Caller, exchange: Exchange): CallSession {
     const session: CallSession = new CallSession({
       catalogue: this.#context.router.catalogue,
       request,
-      client,
+      ...caller,
       exchange,
       report: (error) => this.#context.report(error, session),
     })
@@ -91,12 +93,19 @@ export class Dispatcher {
 
   #finish(method: Method, session: CallSession, result: Result): Answer {
     try {
-      const json = session.client.codec.encodeResult(method, result, this.#serverInfo)
+      const json = session.client.codec.encodeResult(method, result, this.#infoFor(session))
       this.#end(session)
       return { body: resultMessage(session.requestId, json), failure: undefined }
     } catch (error) {
       return this.#fail(session, error)
     }
+  }
+
+  /** The server's name as JSON, which is the same for all unless a callback makes it. */
+  #infoFor(session: CallSession): string | undefined {
+    if (this.#context.router.options.serverInfo === undefined) return this.#serverInfo
+    const info = session.client.codec.stateless ? infoFor(this.#context, session) : undefined
+    return info && JSON.stringify(info)
   }
 
   #fail(session: CallSession, error: unknown): Answer {

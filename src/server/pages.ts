@@ -2,7 +2,10 @@ import { McpError } from '../errors.js'
 import { decodeBase64, encodeBase64 } from '../protocol/base64.js'
 import type { Codec, Projected } from '../protocol/codec.js'
 import { SerializedResult } from '../protocol/model.js'
+import type { Access } from '../router/access.js'
 import type { Catalogue } from '../router/catalogue.js'
+import type { Visible } from '../router/session.js'
+import type { CallSession } from './call-session.js'
 
 /** The lists that are cut into pages here, with their member in the result and the kind of their entries. */
 const LISTS: Readonly<Record<ListName, Projected>> = {
@@ -14,6 +17,19 @@ const LISTS: Readonly<Record<ListName, Projected>> = {
 
 export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
 
+/** The allow-list that each list is seen through. */
+const VISIBLE: Readonly<Record<ListName, Visible>> = {
+  tools: 'tools',
+  prompts: 'prompts',
+  resources: 'resourceTemplates',
+  resourceTemplates: 'resourceTemplates',
+}
+
+interface Asked {
+  readonly access: Access
+  readonly cursor: unknown
+}
+
 interface Entry {
   readonly name: string
   readonly spec: object
@@ -23,7 +39,7 @@ interface Entry {
 const MAX_KEPT = 64
 
 /**
- * List results as JSON text, made once per revision of the catalogue and protocol version. A cursor names the entry that
+ * List results as JSON text, made once per revision of the catalogue, protocol version and visibility. A cursor names the entry that
  * its page begins with, so that it survives other changes of the catalogue.
  */
 export class Pages {
@@ -38,20 +54,27 @@ export class Pages {
   }
 
   /** @throws McpError `INVALID_PARAMS` for a cursor that was not issued for this list, or whose entry is gone. */
-  page(list: ListName, codec: Codec, cursor: unknown): SerializedResult {
+  page(list: ListName, { client: { codec }, access, params: { cursor } }: CallSession): SerializedResult {
     if (this.#revision !== this.#catalogue.revision) this.#kept.clear()
     this.#revision = this.#catalogue.revision
-    const key = JSON.stringify([list, codec.version, cursor ?? null])
+    const key = JSON.stringify([list, codec.version, cursor ?? null, access.visibility(VISIBLE[list])])
     const kept = this.#kept.get(key)
-    if (kept !== undefined) return kept
-    const made = this.#make(list, codec, cursor)
+    if (kept !== undefined) return this.#touch(key, kept)
+    const made = this.#make(list, codec, { access, cursor })
     if (this.#kept.size >= MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value as string)
     this.#kept.set(key, made)
     return made
   }
 
-  #make(list: ListName, codec: Codec, cursor: unknown): SerializedResult {
-    const entries = this.#entries(list)
+  /** The page that was asked for last is the last to go. */
+  #touch(key: string, kept: SerializedResult): SerializedResult {
+    this.#kept.delete(key)
+    this.#kept.set(key, kept)
+    return kept
+  }
+
+  #make(list: ListName, codec: Codec, { access, cursor }: Asked): SerializedResult {
+    const entries = this.#entries(list).filter(({ name }) => access.sees(VISIBLE[list], name))
     const start = cursor === undefined ? 0 : startOf(list, entries, cursor)
     const next = entries[start + this.#size]
     const page = entries.slice(start, start + this.#size).map(({ spec }) => codec.project(LISTS[list], spec))

@@ -27,7 +27,7 @@ export async function readNamed(
   session: Session,
   { name, params }: { name: string; params: Readonly<Record<string, unknown>> },
 ): Promise<ResourceContents> {
-  const offered = catalogue.resources.get(name)
+  const offered = session.sees('resourceTemplates', name) ? catalogue.resources.get(name) : undefined
   if (offered === undefined) throw new McpError('INVALID_PARAMS', `Unknown resource: ${name}`)
   const { template } = offered.definition
   const uri = template.expand(params)

@@ -2,10 +2,13 @@ import type { Awaitable } from '../awaitable.js'
 import { assertCounts, assertOptions } from '../options.js'
 import type { RequestMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
+import type { Access } from '../router/access.js'
+import type { Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
-import type { Session } from '../router/session.js'
+import type { ConnectRequest, Session } from '../router/session.js'
 import type { CallSession } from './call-session.js'
-import type { Client } from './client.js'
+import type { Caller } from './client.js'
+import { connectCaller } from './connect.js'
 import type { ServerContext } from './context.js'
 import { type Answer, Dispatcher } from './dispatch.js'
 import type { Exchange } from './exchange.js'
@@ -68,8 +71,23 @@ export class Server {
   }
 
   /** @internal */
-  serve(request: RequestMessage, client: Client, exchange: Exchange): Awaitable<Answer | undefined> {
-    return this.#dispatcher.serve(request, client, exchange)
+  serve(request: RequestMessage, caller: Caller, exchange: Exchange): Awaitable<Answer | undefined> {
+    return this.#dispatcher.serve(request, caller, exchange)
+  }
+
+  /** @internal True when callers have to be let in: without `connect` nothing is asked and nothing waited for. */
+  get connects(): boolean {
+    return this.#context.router.options.connect !== undefined
+  }
+
+  /** @internal Undefined when the application failed to say who is calling; that is reported. */
+  async connect(request: ConnectRequest, sessionId?: string): Promise<Access | Refusal | undefined> {
+    try {
+      return await connectCaller(this.#context.router.options, request, sessionId)
+    } catch (error) {
+      this.report(error)
+      return undefined
+    }
   }
 
   /** @internal Arguments of a tool that its callers repeat in headers. */
@@ -80,6 +98,11 @@ export class Server {
   /** @internal */
   report(error: unknown): void {
     this.#context.report(error, undefined)
+  }
+
+  /** @internal Ends the streams that belong to no call; calls go on. */
+  endStreams(): void {
+    this.sessions?.endStreams()
   }
 
   /** Ends all sessions and their streams. Bindings such as `serve` have a `close` of their own, which calls this. */

@@ -14,6 +14,8 @@ export class StoredSession {
   lastUsedMs: number
   /** The stream for what belongs to no call, while it is open. */
   stream: OpenStream | undefined
+  /** Who the session belongs to: for anyone else it is not there. */
+  principal: string | null = null
 
   constructor(id: string, codec: Codec, nowMs: number) {
     this.id = id
@@ -52,8 +54,10 @@ export class Sessions {
   }
 
   /** A session that is not kept yet: {@link keep} it when its `initialize` has succeeded. */
-  open(codec: Codec): StoredSession {
-    return new StoredSession(this.#options.ids(), codec, this.#options.clock())
+  open(codec: Codec, principal: string | null): StoredSession {
+    const session = new StoredSession(this.#options.ids(), codec, this.#options.clock())
+    session.principal = principal
+    return session
   }
 
   /** False when there is no room: all sessions are in use. */
@@ -65,9 +69,9 @@ export class Sessions {
   }
 
   /** The session of an id that is known and in time; its time starts anew. */
-  use(id: string): StoredSession | undefined {
+  use(id: string, principal: string | null): StoredSession | undefined {
     const session = this.#byId.get(id)
-    if (session === undefined) return undefined
+    if (session === undefined || session.principal !== principal) return undefined
     this.#byId.delete(id)
     if (this.#expired(session)) {
       session.end()
@@ -81,6 +85,10 @@ export class Sessions {
   end(session: StoredSession): void {
     this.#byId.delete(session.id)
     session.end()
+  }
+
+  endStreams(): void {
+    for (const session of this.#byId.values()) session.stream?.end()
   }
 
   endAll(): void {

@@ -6,6 +6,7 @@ import { isObject, type Message, parseMessage, type RequestId, type RequestMessa
 import { METHODS as SESSION_METHODS } from '../protocol/legacy/methods.js'
 import { isEnveloped, readEnvelope } from '../protocol/modern/envelope.js'
 import { ASSUMED_SESSION_VERSION } from '../protocol/versions.js'
+import type { Access } from '../router/access.js'
 import { cancelCall } from '../server/cancel.js'
 import { Client, type RunningCall } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
@@ -14,6 +15,12 @@ import type { Server } from '../server/server.js'
 
 /** Sends one message; a promise means that the channel is full, and resolves when it took the message. */
 export type Send = (message: string) => Promise<void> | undefined
+
+export interface ConnectionOptions {
+  readonly maxDepth: number
+  /** What `connect` left behind; undefined without it. */
+  readonly access: Access | undefined
+}
 
 const MODERN = codecOf('2026-07-28')
 /** Messages in one array of 2025-03-26. */
@@ -34,16 +41,18 @@ export class Connection implements Exchange {
   readonly #server: Server
   readonly #send: Send
   readonly #maxDepth: number
+  readonly #access: Access | undefined
   readonly #calls = new Map<RequestId, RunningCall>()
   /** The client of versions that begin with `initialize`; one that never sends it is served as the version says. */
   readonly #session: Client
   #initialized = false
   readonly #pending = new Set<PromiseLike<unknown>>()
 
-  constructor(server: Server, send: Send, maxDepth: number) {
+  constructor(server: Server, send: Send, { maxDepth, access }: ConnectionOptions) {
     this.#server = server
     this.#send = send
     this.#maxDepth = maxDepth
+    this.#access = access
     this.#session = new Client(codecOf(ASSUMED_SESSION_VERSION), { calls: this.#calls })
   }
 
@@ -119,16 +128,21 @@ export class Connection implements Exchange {
     const envelope = readEnvelope(request)
     if ('code' in envelope) return refuse(MODERN, request.id, envelope)
     const { clientInfo: info, clientCapabilities: capabilities, logLevel } = envelope
-    return this.#server.serve(request, new Client(MODERN, { info, capabilities, logLevel, calls: this.#calls }), this)
+    return this.#server.serve(
+      request,
+      { client: new Client(MODERN, { info, capabilities, logLevel, calls: this.#calls }), access: this.#access },
+      this,
+    )
   }
 
   #serveSession(request: RequestMessage): Answer | PromiseLike<Answer | undefined> | undefined {
-    if (request.method !== 'initialize') return this.#server.serve(request, this.#session, this)
+    if (request.method !== 'initialize')
+      return this.#server.serve(request, { client: this.#session, access: this.#access }, this)
     if (this.#initialized) {
       const failure = { code: 'INVALID_REQUEST', message: 'This session is initialized already' } as const
       return refuse(this.#session.codec, request.id, failure)
     }
-    const answer = this.#server.serve(request, this.#session, this)
+    const answer = this.#server.serve(request, { client: this.#session, access: this.#access }, this)
     if (!isPromise(answer)) this.#initialized = answer?.failure === undefined
     else void answer.then((late) => this.#markInitialized(late))
     return answer

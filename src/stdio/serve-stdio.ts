@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { assertCounts, assertOptions } from '../options.js'
 import type { Router } from '../router/router.js'
 import { type Server, toServer } from '../server/server.js'
+import { admit } from './admit.js'
 import { Connection } from './connection.js'
 import { redirectConsole } from './console.js'
 import { LineWriter } from './line-writer.js'
@@ -31,6 +32,7 @@ const DRAIN_MS = 10_000
  * for nothing else, and what the program still holds open must not keep it alive.
  *
  * @throws TypeError for an option that is unknown or out of range.
+ * @throws Error when `connect` does not let the caller in.
  */
 export async function serveStdio<Assigns extends object>(
   target: Router<Assigns> | Server,
@@ -39,9 +41,10 @@ export async function serveStdio<Assigns extends object>(
   assertStdioOptions(options)
   const { input = process.stdin, output = process.stdout, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = options
   const server = toServer(target as Router<never> | Server)
+  const access = await admit(server)
   const restore = options.console === 'keep' ? () => undefined : redirectConsole()
   const writer = new LineWriter(output)
-  const connection = new Connection(server, (message) => writer.write(message), MAX_DEPTH)
+  const connection = new Connection(server, (message) => writer.write(message), { maxDepth: MAX_DEPTH, access })
   await readLines(input, new LineSplitter(maxLineBytes), (line) => receive(connection, line, maxLineBytes))
   await Promise.race([connection.settled(), elapsed(DRAIN_MS)])
   connection.close()

@@ -1,5 +1,6 @@
 import type { ProtocolVersion } from '../protocol/versions.js'
 import type { Server } from '../server/server.js'
+import { admit } from '../stdio/admit.js'
 import { Connection } from '../stdio/connection.js'
 
 /** A JSON-RPC message, parsed. */
@@ -20,13 +21,13 @@ const MAX_DEPTH = 200
 export function memoryWire(server: Server): Wire {
   let connection: Connection | undefined
   return {
-    open: (receive) => {
+    open: async (receive) => {
       const deliver = (text: string): undefined => {
         const value: unknown = JSON.parse(text)
         for (const message of Array.isArray(value) ? value : [value])
           queueMicrotask(() => receive(message as WireMessage))
       }
-      connection = new Connection(server, deliver, MAX_DEPTH)
+      connection = new Connection(server, deliver, { maxDepth: MAX_DEPTH, access: await admit(server) })
     },
     send: (message) => connection?.receiveText(JSON.stringify(message)),
     close: () => connection?.close(),

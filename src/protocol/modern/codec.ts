@@ -29,7 +29,7 @@ export const modernCodec: Codec = {
 }
 
 /** The members that every result has are written behind the handler's own: its JSON is not parsed or copied again. */
-function encodeResult(method: Method, result: Result, serverInfo: string): string {
+function encodeResult(method: Method, result: Result, serverInfo: string | undefined): string {
   if (result instanceof SerializedResult) return append(result.json, tail(method, true, serverInfo))
   const members = result as Readonly<Record<string, unknown>>
   if (isPlain(members)) return append(JSON.stringify(members), tail(method, true, serverInfo))
@@ -40,7 +40,8 @@ function encodeResult(method: Method, result: Result, serverInfo: string): strin
       ? { ttlMs: ttlMs ?? UNCACHED.ttlMs, cacheScope: cacheScope ?? UNCACHED.cacheScope }
       : {}
   const typed = { ...rest, resultType: members['resultType'] ?? 'complete', ...hints }
-  const meta = append(JSON.stringify(isObject(_meta) ? _meta : {}), `${SERVER_INFO}:${serverInfo}`)
+  const own = JSON.stringify(isObject(_meta) ? _meta : {})
+  const meta = serverInfo === undefined ? own : append(own, `${SERVER_INFO}:${serverInfo}`)
   return append(JSON.stringify(typed), `"_meta":${meta}`)
 }
 
@@ -50,9 +51,10 @@ function isPlain(members: Readonly<Record<string, unknown>>): boolean {
   return !OWN_MEMBERS.some((member) => members[member] !== undefined)
 }
 
-function tail(method: Method, complete: boolean, serverInfo: string): string {
+function tail(method: Method, complete: boolean, serverInfo: string | undefined): string {
   const hints = complete && method.cacheable ? `"ttlMs":${UNCACHED.ttlMs},"cacheScope":"${UNCACHED.cacheScope}",` : ''
-  return `"resultType":"complete",${hints}"_meta":{${SERVER_INFO}:${serverInfo}}`
+  const meta = serverInfo === undefined ? '{}' : `{${SERVER_INFO}:${serverInfo}}`
+  return `"resultType":"complete",${hints}"_meta":${meta}`
 }
 
 function append(json: string, members: string): string {

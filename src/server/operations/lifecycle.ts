@@ -4,31 +4,35 @@ import { isObject } from '../../protocol/jsonrpc.js'
 import type { Implementation } from '../../protocol/model.js'
 import { capabilitiesOf } from '../capabilities.js'
 import type { OperationHandler } from '../context.js'
+import { infoFor, instructionsFor } from '../told.js'
 import { objectParam, stringParam } from './params.js'
 
 /** Begins a session: its client is named, and from here on speaks the version that was agreed. */
-export const initialize: OperationHandler = ({ router }, { client, params }) => {
+export const initialize: OperationHandler = (context, session) => {
+  const { client, params } = session
   const codec = negotiateCodec(stringParam(params, 'protocolVersion'))
   const capabilities = objectParam(params, 'capabilities')
   const info = objectParam(params, 'clientInfo')
   client.codec = codec
   client.capabilities = capabilities
   client.info = isObject(params['clientInfo']) ? (info as unknown as Implementation) : undefined
-  const { instructions } = router.options
+  const instructions = instructionsFor(context, session)
+  // The specification wants a name here; who tells none gets an empty one.
+  const serverInfo = infoFor(context, session) ?? { name: '', version: '' }
   return {
     protocolVersion: codec.version,
-    capabilities: codec.project('capabilities', capabilitiesOf(router)),
-    serverInfo: codec.project('implementation', router.info),
+    capabilities: codec.project('capabilities', capabilitiesOf(context.router, session)),
+    serverInfo: codec.project('implementation', serverInfo),
     ...(instructions === undefined ? {} : { instructions }),
   }
 }
 
 /** 2026-07-28 server/discover. */
-export const discover: OperationHandler = ({ router }) => {
-  const { instructions } = router.options
+export const discover: OperationHandler = (context, session) => {
+  const instructions = instructionsFor(context, session)
   return {
     supportedVersions: DISCOVERED_VERSIONS,
-    capabilities: capabilitiesOf(router),
+    capabilities: capabilitiesOf(context.router, session),
     ...(instructions === undefined ? {} : { instructions }),
   }
 }

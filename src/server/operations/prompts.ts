@@ -8,16 +8,16 @@ import { runOffered } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
 import { assertOffered } from './tools.js'
 
-export const listPrompts: OperationHandler = ({ router, pages }, { client, params }) => {
-  assertOffered(router.catalogue.prompts, 'prompts')
-  return pages.page('prompts', client.codec, params['cursor'])
+export const listPrompts: OperationHandler = ({ router, pages }, session) => {
+  assertOffered(session, 'prompts', router.catalogue.prompts)
+  return pages.page('prompts', session)
 }
 
 export const getPrompt: OperationHandler = async ({ router }, session): Promise<RawPromptResult> => {
   const { prompts } = router.catalogue
-  assertOffered(prompts, 'prompts')
+  assertOffered(session, 'prompts', prompts)
   const name = stringParam(session.params, 'name')
-  const prompt = prompts.get(name)
+  const prompt = session.sees('prompts', name) ? prompts.get(name) : undefined
   if (prompt === undefined) throw new McpError('INVALID_PARAMS', `Unknown prompt: ${name}`)
   const { handler, spec } = prompt.definition
   return await runOffered(prompt, session, async () => {

@@ -9,7 +9,7 @@ import { stringParam } from './params.js'
 
 export const listResources: OperationHandler = (context, session) =>
   context.router.options.listResources === undefined
-    ? context.pages.page('resources', session.client.codec, session.params['cursor'])
+    ? context.pages.page('resources', session)
     : listByCallback(context, session)
 
 async function listByCallback({ router }: ServerContext, session: CallSession): Promise<Result> {
@@ -23,12 +23,11 @@ async function listByCallback({ router }: ServerContext, session: CallSession): 
   return { ...list, resources: list.resources.map((link) => codec.project('resource', link)) }
 }
 
-export const listResourceTemplates: OperationHandler = ({ pages }, { client, params }) =>
-  pages.page('resourceTemplates', client.codec, params['cursor'])
+export const listResourceTemplates: OperationHandler = ({ pages }, session) => pages.page('resourceTemplates', session)
 
 export const readResource: OperationHandler = async ({ router }, session) => {
   const uri = stringParam(session.params, 'uri')
   const resolved = router.catalogue.resolve(uri)
-  if (resolved === undefined) throw notFound(uri)
+  if (resolved === undefined || !session.sees('resourceTemplates', resolved.offered.name)) throw notFound(uri)
   return await runOffered(resolved.offered, session, () => readResolved(resolved, uri, session))
 }

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../awaitable.js'
 import { McpError } from '../../errors.js'
 import type { Checked } from '../../router/schema.js'
-import type { Session } from '../../router/session.js'
+import type { Session, Visible } from '../../router/session.js'
 import type { ToolDefinition } from '../../router/tool.js'
 import { Tool, type ToolResult, toToolResult } from '../../router/tool-result.js'
 import type { CallSession } from '../call-session.js'
@@ -12,17 +12,17 @@ import { objectParam, stringParam } from './params.js'
 
 type AnyTool = ToolDefinition<never>
 
-export const listTools: OperationHandler = ({ router, pages }, { client, params }) => {
-  assertOffered(router.catalogue.tools, 'tools')
-  return pages.page('tools', client.codec, params['cursor'])
+export const listTools: OperationHandler = ({ router, pages }, session) => {
+  assertOffered(session, 'tools', router.catalogue.tools)
+  return pages.page('tools', session)
 }
 
 /** Nothing here waits for what is there already: a tool without promises is answered in the turn that asked. */
 export const callTool: OperationHandler = (context, session) => {
   const { tools } = context.router.catalogue
-  assertOffered(tools, 'tools')
+  assertOffered(session, 'tools', tools)
   const name = stringParam(session.params, 'name')
-  const offered = tools.get(name)
+  const offered = session.sees('tools', name) ? tools.get(name) : undefined
   if (offered === undefined) throw new McpError('INVALID_PARAMS', `Unknown tool: ${name}`)
   return runOffered(offered, session, () => runTool(context, session, offered.definition))
 }
@@ -80,7 +80,8 @@ function conform(context: ServerContext, { tool, session, result }: Answered, ch
   return Tool.error(`The tool's result does not fit its output schema: ${problems}`)
 }
 
-/** 2026-07-28 server/discover: what was not declared is not there. */
-export function assertOffered(group: ReadonlyMap<string, unknown>, what: string): void {
-  if (group.size === 0) throw new McpError('METHOD_NOT_FOUND', `This server has no ${what}`)
+/** 2026-07-28 server/discover: what was not declared to this caller is not there. */
+export function assertOffered(session: CallSession, what: Visible, group: ReadonlyMap<string, unknown>): void {
+  for (const name of group.keys()) if (session.sees(what, name)) return
+  throw new McpError('METHOD_NOT_FOUND', `This server has no ${what}`)
 }

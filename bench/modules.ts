@@ -1,0 +1,19 @@
+import type { Server } from 'node:http'
+import type { Pair } from './timing.js'
+
+/** Servers by name: each module makes one, which the child that runs it lets listen. */
+export const SERVERS = {
+  'bare-echo': async (): Promise<Server> => (await import('./servers/bare-echo.js')).makeServer(),
+  'bare-stored': async (): Promise<Server> => await (await import('./servers/bare-stored.js')).makeServer(),
+  'mcp-call': async (): Promise<Server> => (await import('./servers/mcp-call.js')).makeServer(),
+  'mcp-list': async (): Promise<Server> => (await import('./servers/mcp-list.js')).makeServer(),
+} as const
+
+/** Work inside one process, by name. */
+export const PROCESSES = {
+  register: async (): Promise<Pair> => await (await import('./in-process/register.js')).makePair(),
+  check: async (): Promise<Pair> => (await import('./in-process/check.js')).makePair(),
+} as const
+
+export type ServerName = keyof typeof SERVERS
+export type ProcessName = keyof typeof PROCESSES

@@ -1,0 +1,54 @@
+/** A request as every connection sends it, again and again. */
+export interface LoadRequest {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** The version to begin a session of, one for each connection; undefined where requests stand alone. */
+  readonly session?: string
+  /** @throws Error when the body of an answer is not the right one. */
+  check(answer: unknown): void
+}
+
+/** What the tool `echo` is called with, so long that its answer has the 200 bytes of the bare server's. */
+export const MESSAGE = 'The quick brown foxes'
+
+const TYPES = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
+}
+
+/** `tools/call` of 2026-07-28. */
+export const modernCall: LoadRequest = {
+  headers: { ...TYPES, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' },
+  body: request('tools/call', { name: 'echo', arguments: { message: MESSAGE }, _meta: META }),
+  check: checkEcho,
+}
+
+/** `tools/call` of 2025-11-25, in a session. */
+export const legacyCall: LoadRequest = {
+  headers: { ...TYPES, 'mcp-protocol-version': '2025-11-25' },
+  body: request('tools/call', { name: 'echo', arguments: { message: MESSAGE } }),
+  session: '2025-11-25',
+  check: checkEcho,
+}
+
+/** `tools/list` of 2026-07-28, all on one page. */
+export const listCall: LoadRequest = {
+  headers: { ...TYPES, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' },
+  body: request('tools/list', { _meta: META }),
+  check: (answer) => {
+    const tools = (answer as { result?: { tools?: readonly unknown[] } }).result?.tools
+    if (tools?.length !== 200) throw new Error(`200 tools were expected: ${JSON.stringify(answer).slice(0, 300)}`)
+  },
+}
+
+function request(method: string, params: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+}
+
+function checkEcho(answer: unknown): void {
+  const { id, result } = answer as { id?: unknown; result?: { content?: readonly { text?: unknown }[] } }
+  if (id === 1 && result?.content?.[0]?.text === MESSAGE) return
+  throw new Error(`An echo was expected: ${JSON.stringify(answer).slice(0, 300)}`)
+}

@@ -1,0 +1,54 @@
+import type { ProcessName, ServerName } from './modules.js'
+import { type LoadRequest, legacyCall, listCall, modernCall } from './requests.js'
+
+/** A server under load, against a bare one that gets the same requests in the same round. */
+export interface LoadRow {
+  readonly kind: 'load'
+  /** Key of the row's budget in budgets.json. */
+  readonly name: string
+  readonly server: ServerName
+  readonly against: ServerName
+  readonly request: LoadRequest
+  /** What the ratio compares: answers per second, more is better; or time for an answer, less is better. */
+  readonly compare: 'rate' | 'cost'
+}
+
+/** Two pieces of work in one process, timed in turn. */
+export interface ProcessRow {
+  readonly kind: 'process'
+  readonly name: string
+  readonly module: ProcessName
+  readonly compare: 'cost'
+}
+
+export type Row = LoadRow | ProcessRow
+
+/** A new row is a few lines here, and a module in servers/ or in-process/ when none fits. */
+export const ROWS: readonly Row[] = [
+  {
+    kind: 'load',
+    name: 'tools/call, 2026-07-28',
+    server: 'mcp-call',
+    against: 'bare-echo',
+    request: modernCall,
+    compare: 'rate',
+  },
+  {
+    kind: 'load',
+    name: 'tools/call, 2025-11-25, session',
+    server: 'mcp-call',
+    against: 'bare-echo',
+    request: legacyCall,
+    compare: 'rate',
+  },
+  {
+    kind: 'load',
+    name: 'tools/list, 200 tools',
+    server: 'mcp-list',
+    against: 'bare-stored',
+    request: listCall,
+    compare: 'cost',
+  },
+  { kind: 'process', name: 'register 1,000 tools', module: 'register', compare: 'cost' },
+  { kind: 'process', name: 'check a valid call', module: 'check', compare: 'cost' },
+]

@@ -1,0 +1,61 @@
+import type { Measured, Slice } from './arena.js'
+import type { Row } from './rows.js'
+import { summarise } from './timing.js'
+
+/** The least or the most that a row's ratio may be. */
+export interface Budget {
+  readonly least?: number
+  readonly most?: number
+}
+
+const WIDTHS = [32, 7, 13, 8, 6, 32, 32]
+/** A server that uses less of its core than this was not the bottleneck, and its rate says little. */
+const LEAST_BUSY = 0.85
+
+export function printRow(cells: readonly string[]): void {
+  console.log(
+    cells
+      .map((cell, index) => cell.padEnd(WIDTHS[index] ?? 0))
+      .join(' ')
+      .trimEnd(),
+  )
+}
+
+/** A row of the table, and whether it keeps its budget. */
+export function verdict(row: Row, measured: Measured, budget: Budget = {}): { cells: readonly string[]; ok: boolean } {
+  const { median, low, high } = summarise(ratios(row, measured))
+  const ok = median >= (budget.least ?? 0) && median <= (budget.most ?? Number.POSITIVE_INFINITY)
+  const bound = budget.least === undefined ? (budget.most === undefined ? '' : `≤ ${budget.most}`) : `≥ ${budget.least}`
+  const told = bound === '' ? '' : ok ? 'ok' : 'OVER'
+  const spread = `${low.toFixed(2)}–${high.toFixed(2)}`
+  return { cells: [row.name, median.toFixed(2), spread, bound, told, ...sides(measured)], ok }
+}
+
+function ratios(row: Row, measured: Measured): readonly number[] {
+  if ('timings' in measured) return measured.timings.map(({ ours, theirs }) => ours / theirs)
+  return measured.slices.map(({ ours, theirs }) => {
+    const rate = ours.perSecond / theirs.perSecond
+    return row.compare === 'rate' ? rate : 1 / rate
+  })
+}
+
+function sides(measured: Measured): readonly string[] {
+  if ('slices' in measured) {
+    return [sliceText(measured.slices.map(({ ours }) => ours)), sliceText(measured.slices.map(({ theirs }) => theirs))]
+  }
+  const { timings } = measured
+  return [timeText(timings.map(({ ours }) => ours)), timeText(timings.map(({ theirs }) => theirs))]
+}
+
+function sliceText(slices: readonly Slice[]): string {
+  const middle = (value: (slice: Slice) => number): number => summarise(slices.map(value)).median
+  const busy = middle((slice) => slice.busy)
+  const rate = Math.round(middle((slice) => slice.perSecond)).toLocaleString('en')
+  const idle = busy < LEAST_BUSY ? ', waited for its load' : ''
+  return `${rate}/s, ${middle((slice) => slice.cpuMicros).toFixed(1)} µs CPU (${(busy * 100).toFixed(0)} %)${idle}`
+}
+
+function timeText(nanos: readonly number[]): string {
+  const { median } = summarise(nanos)
+  return median > 1e5 ? `${(median / 1e6).toFixed(2)} ms` : `${median.toFixed(0)} ns`
+}

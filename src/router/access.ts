@@ -1,0 +1,54 @@
+import type { Connecting, Merged, Visible } from './session.js'
+
+type AllowList = ReadonlySet<string> | undefined
+
+/** Who is calling and what they may see: what `connect` leaves behind for the calls that it let in. */
+export class Access implements Connecting {
+  readonly id: string | undefined
+  assigns: object = {}
+  /** Stable name of the caller; null where callers are not told apart. */
+  principal: string | null = null
+  readonly #allowed: Record<Visible, AllowList> = { tools: undefined, prompts: undefined, resourceTemplates: undefined }
+
+  constructor(id?: string) {
+    this.id = id
+  }
+
+  assign<More extends object>(values: More): Connecting<Merged<object, More>> {
+    this.assigns = { ...this.assigns, ...values }
+    return this as unknown as Connecting<Merged<object, More>>
+  }
+
+  allowTools(names: readonly string[]): this {
+    return this.#allow('tools', names)
+  }
+  allowPrompts(names: readonly string[]): this {
+    return this.#allow('prompts', names)
+  }
+  allowResourceTemplates(names: readonly string[]): this {
+    return this.#allow('resourceTemplates', names)
+  }
+
+  sees(what: Visible, name: string): boolean {
+    return this.#allowed[what]?.has(name) ?? true
+  }
+
+  /** True where an allow-list stands, even one that names all there is. */
+  limits(what: Visible): boolean {
+    return this.#allowed[what] !== undefined
+  }
+
+  /** The same text for callers that see the same. */
+  visibility(what: Visible): string {
+    const allowed = this.#allowed[what]
+    return allowed === undefined ? '' : JSON.stringify([...allowed].sort())
+  }
+
+  #allow(what: Visible, names: readonly string[]): this {
+    if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
+      throw new TypeError(`An allow-list of ${what} must be an array of names`)
+    }
+    this.#allowed[what] = new Set(names)
+    return this
+  }
+}

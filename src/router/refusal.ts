@@ -1,0 +1,73 @@
+import { BUILT, isBuilt } from './built.js'
+
+/** Parameters of a `WWW-Authenticate` challenge; `method` is its scheme, `Bearer`. */
+export type Challenge = Readonly<Record<string, string>> & { readonly method: string }
+
+/** A caller that `connect` does not let in. */
+export interface Refusal {
+  readonly [BUILT]: 'refusal'
+  readonly status: 401 | 403 | 404
+  readonly reason: 'unauthorized' | 'forbidden' | 'not_found'
+  readonly message: string
+  readonly challenge?: string | Challenge
+}
+
+/**
+ * 401: the caller has to say who they are. The challenge is a header value, or an object that becomes one, correctly quoted
+ * (RFC 9110 11.6.1); with `protectedResource` its `resource_metadata` and `scope` are filled in.
+ *
+ * @throws TypeError for a name or value that a header cannot carry.
+ */
+export function unauthorized(challenge: string | Challenge = { method: 'Bearer' }): Refusal {
+  // Built once here, so that a mistake is found where it was made.
+  formatChallenge(challenge)
+  return { [BUILT]: 'refusal', status: 401, reason: 'unauthorized', message: 'Authorization is needed', challenge }
+}
+
+/** 403: known, but not allowed. */
+export function forbidden(message = 'This is not allowed'): Refusal {
+  return { [BUILT]: 'refusal', status: 403, reason: 'forbidden', message }
+}
+
+/** 404: for this caller there is nothing here. */
+export function notFound(message = 'Nothing is here'): Refusal {
+  return { [BUILT]: 'refusal', status: 404, reason: 'not_found', message }
+}
+
+/** 403 for any other reason than a missing permission. */
+export function reject(message = 'The connection is refused'): Refusal {
+  return { [BUILT]: 'refusal', status: 403, reason: 'forbidden', message }
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return isBuilt(value, 'refusal')
+}
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const HEADER_TEXT = /^[\t\x20-\x7e]*$/
+
+/** The value of `WWW-Authenticate`; `more` is added where the challenge does not say it. */
+export function formatChallenge(challenge: string | Challenge, more: Readonly<Record<string, string>> = {}): string {
+  if (typeof challenge === 'string') {
+    if (!HEADER_TEXT.test(challenge))
+      throw new TypeError('unauthorized: the challenge has characters that a header cannot carry')
+    const missing = Object.entries(more).filter(([name]) => !new RegExp(`\\b${name}=`, 'i').test(challenge))
+    return [
+      challenge,
+      ...missing.map(([name, value]) => `${challenge.includes('=') ? ', ' : ' '}${pair(name, value)}`),
+    ].join('')
+  }
+  const { method, ...own } = challenge
+  if (!TOKEN.test(method))
+    throw new TypeError(`unauthorized: '${method}' is no authentication scheme; method is one such as Bearer`)
+  const pairs = Object.entries({ ...more, ...own }).map(([name, value]) => pair(name, value))
+  return pairs.length === 0 ? method : `${method} ${pairs.join(', ')}`
+}
+
+function pair(name: string, value: unknown): string {
+  const text = String(value)
+  if (!TOKEN.test(name)) throw new TypeError(`unauthorized: '${name}' cannot be the name of a challenge parameter`)
+  if (!HEADER_TEXT.test(text))
+    throw new TypeError(`unauthorized: the value of ${name} has characters that a header cannot carry`)
+  return `${name}="${text.replace(/["\\]/g, '\\$&')}"`
+}

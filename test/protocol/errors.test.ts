@@ -1,0 +1,192 @@
+import { createRouter, McpError, type Router } from 'phantom-mcp'
+import { expect } from 'vitest'
+import { describeMatrix, verifies } from '../_setup.js'
+
+/** A server whose tool, prompt and resource all do the same. */
+function doing(run: () => unknown): Router {
+  const router = createRouter({ name: 'errors', version: '1.0.0' })
+  router.tool('boom', {}, run as () => string)
+  router.prompt('boom', {}, run as () => string)
+  router.resource('boom://x', { name: 'boom' }, run as () => string)
+  router.tool('fine', {}, () => 'fine')
+  return router
+}
+
+const ask = (client: Awaited<ReturnType<Parameters<Parameters<typeof describeMatrix>[2]>[0]>>): Promise<unknown>[] => [
+  client.callTool('boom'),
+  client.getPrompt('boom'),
+  client.readResource('boom://x'),
+]
+
+describeMatrix('what a handler throws', {}, (setup, cell) => {
+  verifies('errors.masked', 'reaches the operator once and never the client', async () => {
+    const secret = new Error('secret at /srv/app/db.ts:12')
+    const thrown: unknown[] = [secret, 'secret text', undefined, null, 5, { code: -32602, message: 'secret' }, Object.assign(new Error('secret'), { code: 'INVALID_PARAMS', data: 'secret' })]
+    for (const value of thrown) {
+      for (const isAsync of [false, true]) {
+        const run = (): unknown => {
+          if (isAsync) return Promise.reject(value)
+          throw value
+        }
+        const client = await setup(doing(run))
+        for (const answer of ask(client)) {
+          await expect(answer).rejects.toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
+        }
+        expect(setup.expectErrors(3)).toEqual([value, value, value])
+        expect(JSON.stringify(setup.wire.received)).not.toContain('secret')
+        if (cell.http) expect(setup.wire.statuses.at(-1)).toBe(200)
+        expect(await client.callTool('fine')).toMatchObject({ content: [{ text: 'fine' }] })
+      }
+    }
+  })
+
+  verifies('errors.mcp-error', 'as McpError passes with its code, message and data', async () => {
+    const data = { study: 7, list: [1, null] }
+    const cases = [
+      ['INVALID_PARAMS', -32602],
+      ['INTERNAL_ERROR', -32603],
+      ['RESOURCE_NOT_FOUND', cell.sessions ? -32002 : -32602],
+    ] as const
+    for (const [code, number] of cases) {
+      const client = await setup(
+        doing(() => {
+          throw new McpError(code, 'The study is archived', { data })
+        }),
+      )
+      for (const answer of ask(client)) {
+        await expect(answer).rejects.toMatchObject({ code: number, message: 'The study is archived', data })
+      }
+    }
+    const bare = await setup(
+      doing(() => {
+        throw new McpError('INVALID_PARAMS', 'No data')
+      }),
+    )
+    await expect(bare.callTool('boom')).rejects.toMatchObject({ message: 'No data' })
+    expect(setup.wire.received.at(-1)?.['error']).toEqual({ code: -32602, message: 'No data' })
+  })
+
+  verifies('errors.mcp-error', 'as McpError with a cause tells the cause to the operator alone', async () => {
+    const error = new McpError('INVALID_PARAMS', 'Try later', { cause: new Error('secret') })
+    const client = await setup(
+      doing(() => {
+        throw error
+      }),
+    )
+    await expect(client.callTool('boom')).rejects.toMatchObject({ code: -32602, message: 'Try later', data: undefined })
+    expect(setup.expectErrors(1)).toEqual([error])
+    expect(JSON.stringify(setup.wire.received)).not.toContain('secret')
+  })
+
+  verifies('errors.mcp-error', 'as McpError with data that JSON cannot hold loses the data only', async () => {
+    const cyclic: { self?: unknown } = {}
+    cyclic.self = cyclic
+    for (const data of [cyclic, { n: 10n }]) {
+      const client = await setup(
+        doing(() => {
+          throw new McpError('INVALID_PARAMS', 'Told', { data })
+        }),
+      )
+      await expect(client.callTool('boom')).rejects.toMatchObject({ code: -32602, message: 'Told', data: undefined })
+      setup.expectErrors(1)
+      expect(await client.callTool('fine')).toMatchObject({ content: [{ text: 'fine' }] })
+    }
+  })
+
+  verifies('errors.foreign', 'as an McpError of somebody else, or with a code that is none, is masked', async () => {
+    const foreign: unknown[] = [
+      Object.assign(new Error('MCP error -32000: secret'), { name: 'McpError', code: -32000, data: 'secret' }),
+      new McpError('NOPE' as 'INVALID_PARAMS', 'secret'),
+      new McpError('constructor' as 'INVALID_PARAMS', 'secret'),
+      new McpError('__proto__' as 'INVALID_PARAMS', 'secret'),
+    ]
+    for (const error of foreign) {
+      const client = await setup(
+        doing(() => {
+          throw error
+        }),
+      )
+      await expect(client.callTool('boom')).rejects.toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
+      expect(setup.expectErrors(1)).toEqual([error])
+      expect(JSON.stringify(setup.wire.received)).not.toContain('secret')
+    }
+  })
+
+  verifies('errors.mcp-error', 'as the McpError of another copy of this package passes', async () => {
+    const copy = Object.assign(new Error('Archived'), { name: 'McpError', code: 'INVALID_PARAMS', data: { a: 1 } })
+    const client = await setup(
+      doing(() => {
+        throw copy
+      }),
+    )
+    await expect(client.callTool('boom')).rejects.toMatchObject({ code: -32602, message: 'Archived', data: { a: 1 } })
+  })
+})
+
+describeMatrix('results that JSON cannot hold', {}, (setup, cell) => {
+  const cyclic: { self?: unknown } = {}
+  cyclic.self = cyclic
+  const throwing = {
+    toJSON: () => {
+      throw new Error('secret')
+    },
+  }
+  const getter = {
+    get secret(): string {
+      throw new Error('secret')
+    },
+  }
+
+  verifies(['field.P4', 'errors.unserialisable'], 'cost their own call only', async () => {
+    const values: [unknown, string][] = [
+      [cyclic, 'cycle'],
+      [{ n: 10n }, 'BigInt'],
+      [10n, 'bare BigInt'],
+      [() => 'x', 'function'],
+      [Symbol('x'), 'symbol'],
+      [throwing, 'toJSON'],
+      [getter, 'getter'],
+      [[cyclic], 'cycle in a list'],
+    ]
+    for (const [value, name] of values) {
+      const client = await setup(doing(() => value))
+      const failed = await client.callTool('boom').then(
+        (result) => result.isError,
+        (error: { code: number; message: string }) => error.code === -32603 && error.message === 'Internal error',
+      )
+      expect(failed, name).toBe(true)
+      expect(setup.takeErrors().length, name).toBe(1)
+      expect(JSON.stringify(setup.wire.received)).not.toContain('secret')
+      expect(await client.callTool('fine')).toMatchObject({ content: [{ text: 'fine' }] })
+    }
+  })
+
+  verifies('field.P4', 'but that JSON has a form of are sent in it', async () => {
+    const values: [unknown, string][] = [
+      [{ n: Number.NaN }, '{"n":null}'],
+      [{ n: Number.POSITIVE_INFINITY }, '{"n":null}'],
+      [{ a: undefined, b: () => 1, c: [undefined] }, '{"c":[null]}'],
+      [new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    ]
+    for (const [value, text] of values) {
+      const client = await setup(doing(() => value))
+      expect((await client.callTool('boom')).content).toEqual([{ type: 'text', text }])
+    }
+    const client = await setup(doing(() => undefined))
+    expect((await client.callTool('boom')).content).toEqual([])
+    expect(cell.version).toBe(client.protocol)
+  })
+
+  verifies(['field.P4', 'errors.unserialisable'], 'in raw content are caught as well', async () => {
+    const router = createRouter({ name: 'errors', version: '1.0.0' })
+    router.prompt('raw', {}, () => ({ messages: [{ role: 'user', content: { type: 'text', text: 10n } }] }) as never)
+    router.prompt('cyclic', {}, () => ({ messages: [cyclic] }) as never)
+    router.tool('fine', {}, () => 'fine')
+    const client = await setup(router)
+    for (const name of ['raw', 'cyclic']) {
+      await expect(client.getPrompt(name)).rejects.toMatchObject({ code: -32603, message: 'Internal error' })
+      setup.expectErrors(1)
+    }
+    expect(await client.callTool('fine')).toMatchObject({ content: [{ text: 'fine' }] })
+  })
+})
