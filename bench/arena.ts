@@ -14,8 +14,6 @@ export interface Slice {
   readonly cpuMicros: number
   /** Share of one core that the server used; well under 1, it was waiting for its load. */
   readonly busy: number
-  /** The same of the load, 0 where it is not known. */
-  readonly loadBusy: number
 }
 
 /** What a row was measured as: pairs of slices, or timings. */
@@ -103,18 +101,12 @@ export class Arena {
   async #slice(lane: Lane, ms: number): Promise<Slice> {
     await checkAnswer(lane)
     const before = await lane.server.usage()
-    const started = performance.now()
     const result = await this.#run({ port: lane.server.port, requests: lane.requests, warmUpMs: WARM_UP_MS, ms })
-    const wallMs = performance.now() - started
     const micros = (await lane.server.usage()) - before
-    const perSecond = (result.answers / result.elapsedMs) * 1000
-    // The CPU time is that of the warm-up, too, which had answers at about the same rate.
-    const busy = micros / 1000 / wallMs
     return {
-      perSecond,
-      cpuMicros: (busy * 1e6) / perSecond,
-      busy,
-      loadBusy: result.usage / 1000 / result.elapsedMs,
+      perSecond: (result.answers / result.elapsedMs) * 1000,
+      cpuMicros: micros / result.allAnswers,
+      busy: micros / 1000 / result.allMs,
     }
   }
 

@@ -56,7 +56,7 @@ export async function runWrk(wrk: string, { port, requests, ms }: Load): Promise
     const line = stdout.split('\n').find((text) => text.startsWith('{'))
     const { answers, elapsedMs, failed } = JSON.parse(line ?? '{}') as LoadResult & { failed: number }
     if (failed !== 0 || !(answers > 0)) throw new Error(`wrk counted ${failed} failures in ${answers} answers`)
-    return { answers, elapsedMs, usage: 0 }
+    return { answers, elapsedMs, allAnswers: answers, allMs: elapsedMs }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

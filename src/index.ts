@@ -1,7 +1,12 @@
+export type { Backplane } from './backplane/backplane.js'
+export { type MemoryBackplaneOptions, memoryBackplane } from './backplane/memory.js'
+export type { PubSub, TopicListener, Unsubscribe } from './backplane/pub-sub.js'
+export type { AppendOptions, Lease, LogEntry, LogPart, SetOptions, Store, StoredValue } from './backplane/store.js'
 export { type ErrorCode, McpError, type McpErrorOptions } from './errors.js'
 export { type HttpEndpoint, httpEndpoint } from './http/endpoint.js'
 export { BodyTooLarge, type HttpCall, type HttpHeaders, type HttpStream } from './http/http-call.js'
 export type { CorsOptions, Hosts, HttpOptions, Origins } from './http/options.js'
+export type { ProtectedResourceOptions } from './http/protected-resource.js'
 export type {
   Annotations,
   AudioContent,
@@ -38,4 +43,6 @@ export type { CallFacts, Connecting, ConnectRequest, Session, SessionLog } from 
 export type { ToolDefinition, ToolOptions } from './router/tool.js'
 export type { ToolLimits } from './router/tool-limits.js'
 export { Tool, type ToolResult } from './router/tool-result.js'
-export { createServer, type Server, type ServerOptions } from './server/server.js'
+export { createServer, type Server, type SessionHandle } from './server/server.js'
+export type { ServerOptions } from './server/server-options.js'
+export type { ResumeOptions } from './server/stream-log.js'

@@ -44,7 +44,8 @@ export async function startExample(name) {
 }
 
 async function stop(child) {
-  if (child.exitCode !== null || child.signalCode !== null) return `it had ended already, with ${child.exitCode ?? child.signalCode}`
+  const before = child.exitCode ?? child.signalCode
+  if (before !== null) return `it had ended already, with ${before}`
   const ended = once(child, 'exit')
   child.kill('SIGTERM')
   const [code, signal] = (await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })])) ?? []

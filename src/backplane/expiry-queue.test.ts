@@ -49,6 +49,15 @@ describe('the order of the queue', () => {
     expect(drain(queue)).toEqual(['b'])
   })
 
+  test('survives one that leaves a branch whose ends are later than those of another', () => {
+    const queue = new ExpiryQueue<Named>()
+    const items = [0, 10, 1, 20, 21, 2, 3, 22, 23, 24, 25, 4, 5, 6, 7].map((end) => item(`at ${end}`, end))
+    for (const one of items) queue.put(one)
+    queue.remove(items[3]!)
+    const late = ['at 10', 'at 21', 'at 22', 'at 23', 'at 24', 'at 25']
+    expect(drain(queue)).toEqual(['at 0', 'at 1', 'at 2', 'at 3', 'at 4', 'at 5', 'at 6', 'at 7', ...late])
+  })
+
   test('holds after many arrivals, moves and departures', () => {
     const queue = new ExpiryQueue<Named>()
     const left = new Set<Named>()

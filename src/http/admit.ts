@@ -5,7 +5,7 @@ import type { ConnectRequest } from '../router/session.js'
 import type { Server } from '../server/server.js'
 import type { HttpCall } from './http-call.js'
 import { refusal, refuseUnread } from './refusal.js'
-import type { Responder } from './reply.js'
+import type { Responder } from './responder.js'
 
 /** What `connect` may look at, read only where it does. */
 function requestFacts(call: HttpCall): ConnectRequest {

@@ -9,13 +9,15 @@ import { readJson } from './body.js'
 import { Cors } from './cors.js'
 import { Guard } from './guard.js'
 import type { HttpCall } from './http-call.js'
-import { serveDelete, serveGet, servePost } from './legacy.js'
+import type { Incoming } from './incoming.js'
+import { servePost } from './legacy.js'
 import { accepted, isJsonType } from './media.js'
-import { type Incoming, serveModern } from './modern.js'
+import { serveModern } from './modern.js'
 import { type HttpOptions, type ResolvedOptions, resolveOptions } from './options.js'
 import { type ProtectedResource, protectedResource } from './protected-resource.js'
 import { refusal, refuseUnread } from './refusal.js'
-import { Responder } from './reply.js'
+import { Responder } from './responder.js'
+import { serveDelete, serveGet } from './session-streams.js'
 import { KeepAlive } from './sse.js'
 
 /**
@@ -70,8 +72,8 @@ export class HttpEndpoint {
   async #ofSession(responder: Responder): Promise<void> {
     const incoming = await this.#admitted(responder)
     if (incoming === undefined) return
-    if (responder.call.method === 'GET') serveGet(incoming, this.#options.secondStream)
-    else serveDelete(incoming)
+    if (responder.call.method === 'GET') await serveGet(incoming, this.#options.secondStream)
+    else await serveDelete(incoming)
   }
 
   /** Undefined when the caller was not let in, and has been told. */
@@ -79,16 +81,19 @@ export class HttpEndpoint {
     const access = this.#server.connects
       ? await admit(this.#server, responder, this.#resource?.challenge ?? {})
       : undefined
-    return access === 'refused' ? undefined : this.#incoming(responder, access)
+    if (access === 'refused') return undefined
+    if (access !== undefined) responder.onEnd(() => this.#server.disconnected(access))
+    return this.#incoming(responder, access)
   }
 
   #incoming(responder: Responder, access: Access | undefined): Incoming {
-    const { streamAfterMs } = this.#options
+    const { streamAfterMs, retryMs } = this.#options
     return {
       server: this.#server,
       responder,
       accepted: accepted(responder.call.headers('accept')),
       streamAfterMs,
+      retryMs,
       access,
     }
   }
@@ -115,13 +120,13 @@ export class HttpEndpoint {
     // Without `connect` there is nothing to wait for: the call is served in the turn that read it.
     if (!this.#server.connects) return this.#route(this.#incoming(responder, undefined), parsed.value)
     const incoming = await this.#admitted(responder)
-    if (incoming !== undefined) this.#route(incoming, parsed.value)
+    if (incoming !== undefined) await this.#route(incoming, parsed.value)
   }
 
-  #route(incoming: Incoming, value: unknown): void {
+  #route(incoming: Incoming, value: unknown): Promise<void> | void {
     const message: Message | readonly unknown[] = Array.isArray(value) ? value : parseMessage(value)
-    if (namesModern(incoming.responder.call) || claims(value)) serveModern(incoming, message)
-    else servePost(incoming, message)
+    if (namesModern(incoming.responder.call) || claims(value)) return serveModern(incoming, message)
+    return servePost(incoming, message)
   }
 }
 

@@ -4,28 +4,19 @@ import { codecOf } from '../protocol/codecs.js'
 import type { Message, NotificationMessage, RequestMessage } from '../protocol/jsonrpc.js'
 import { METHODS as SESSION_METHODS } from '../protocol/legacy/methods.js'
 import { claimedVersion, type Envelope, readEnvelope } from '../protocol/modern/envelope.js'
-import type { Access } from '../router/access.js'
 import { Client } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
 import type { Server } from '../server/server.js'
 import type { HttpCall } from './http-call.js'
-import type { Accepted } from './media.js'
+import type { Incoming } from './incoming.js'
 import { contradicts, mismatch, paramMismatch } from './mirrored.js'
 import { refuseMessage } from './refusal.js'
-import { CallReply, type Responder } from './reply.js'
+import { CallReply } from './reply.js'
+import type { Responder } from './responder.js'
 import { statelessStatus } from './status.js'
 
 const CODEC = codecOf('2026-07-28')
 const VERSION_HEADER = 'MCP-Protocol-Version'
-
-export interface Incoming {
-  readonly server: Server
-  readonly responder: Responder
-  readonly accepted: Accepted
-  readonly streamAfterMs: number
-  /** What `connect` left behind; undefined without it. */
-  readonly access: Access | undefined
-}
 
 /** A POST of 2026-07-28: one message, which stands alone. */
 export function serveModern(incoming: Incoming, message: Message | readonly unknown[]): void {
@@ -68,6 +59,7 @@ function serveRequest({ server, responder, accepted, streamAfterMs, access }: In
     info: read.clientInfo,
     capabilities: read.clientCapabilities,
     logLevel: read.logLevel,
+    reachable: true,
   })
   const answer = server.serve(request, { client, access }, reply)
   if (!isPromise(answer)) return endWith(reply, answer)

@@ -35,6 +35,8 @@ export interface HttpOptions {
   readonly streamAfterMs?: number
   /** Milliseconds between two comments on a silent stream. @default 15_000 */
   readonly keepAliveMs?: number
+  /** Milliseconds after which a client comes back whose stream we let go (2025-11-25). @default 1_000 */
+  readonly retryMs?: number
   /** A second stream of one session is refused, or takes over from the first. @default 'refuse' */
   readonly secondStream?: 'refuse' | 'takeOver'
   /** Publishes where callers get their tokens, and fills the challenge of `unauthorized`. */
@@ -49,10 +51,11 @@ const DEFAULTS = {
   maxDepth: 200,
   streamAfterMs: 10_000,
   keepAliveMs: 15_000,
+  retryMs: 1_000,
   secondStream: 'refuse',
 } as const
 
-const COUNTS = ['maxBodyBytes', 'maxDepth', 'streamAfterMs', 'keepAliveMs'] as const
+const COUNTS = ['maxBodyBytes', 'maxDepth', 'streamAfterMs', 'keepAliveMs', 'retryMs'] as const
 export const HTTP_OPTIONS: readonly string[] = ['origins', 'hosts', 'protectedResource', ...Object.keys(DEFAULTS)]
 export const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 

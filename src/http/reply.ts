@@ -1,55 +1,35 @@
 import type { Exchange } from '../server/exchange.js'
-import type { HttpCall, HttpHeaders, HttpStream } from './http-call.js'
+import type { HttpHeaders } from './http-call.js'
 import type { Accepted } from './media.js'
-import type { Refusal } from './refusal.js'
-import { type KeepAlive, STREAM_HEADERS, sseEvent } from './sse.js'
+import type { Responder } from './responder.js'
+import { sseEvent } from './sse.js'
 
-const JSON_HEADERS: HttpHeaders = { 'content-type': 'application/json' }
+/** The stream of a call, once there is one. */
+export interface CallStream {
+  /** A promise where the connection is full. */
+  send(message: string): Promise<void> | undefined
+  /** The last message, where there is one, and the end. */
+  end(last?: string): void
+  /** Lets the connection go while the call runs on, where its client may come back. */
+  release?(): Promise<void>
+}
 
-/** The way back of one HTTP request, with the headers that all its answers carry. */
-export class Responder {
-  readonly call: HttpCall
-  readonly #shared: HttpHeaders | undefined
-  readonly #keepAlive: KeepAlive
+export type OpenCallStream = (responder: Responder, headers: HttpHeaders | undefined) => CallStream
 
-  constructor(call: HttpCall, keepAlive: KeepAlive, shared: HttpHeaders | undefined) {
-    this.call = call
-    this.#keepAlive = keepAlive
-    this.#shared = shared
-  }
-
-  json(status: number, body: string, headers?: HttpHeaders): void {
-    this.call.reply(status, this.#headers(JSON_HEADERS, headers), body)
-  }
-
-  empty(status: number, headers?: HttpHeaders): void {
-    this.call.reply(status, this.#headers(headers ?? {}))
-  }
-
-  refuse({ status, headers, body }: Refusal): void {
-    this.json(status, body, headers)
-  }
-
-  /** Opens an event stream that is kept alive until it ends or the client is gone. */
-  stream(headers?: HttpHeaders): HttpStream {
-    const stream = this.call.stream(200, this.#headers(STREAM_HEADERS, headers))
-    this.#keepAlive.add(stream)
-    this.call.closed.addEventListener('abort', () => this.#keepAlive.remove(stream), { once: true })
-    return {
-      write: (chunk) => stream.write(chunk),
-      drained: () => stream.drained(),
-      end: () => {
-        this.#keepAlive.remove(stream)
-        stream.end()
-      },
-    }
-  }
-
-  #headers(own: HttpHeaders, more?: HttpHeaders): HttpHeaders {
-    if (this.#shared === undefined && more === undefined) return own
-    return { ...own, ...this.#shared, ...more }
+/** A stream that is as long as its connection. */
+const openPlain: OpenCallStream = (responder, headers) => {
+  const stream = responder.stream(headers)
+  return {
+    send: (message) => (stream.write(sseEvent(message)) ? undefined : stream.drained()),
+    end: (last) => {
+      if (last !== undefined) stream.write(sseEvent(last))
+      stream.end()
+    },
   }
 }
+
+/** Seconds after which a client may try again what the server could not do now. */
+const RETRY: HttpHeaders = { 'retry-after': '5' }
 
 /**
  * The answer to one or several calls of a request: JSON, until something has to be sent before it is ready. A client that
@@ -58,28 +38,30 @@ export class Responder {
 export class CallReply implements Exchange {
   readonly #responder: Responder
   readonly #accepted: Accepted
-  readonly #headers: HttpHeaders | undefined
-  #stream: HttpStream | undefined
+  readonly #openStream: OpenCallStream
+  #stream: CallStream | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(responder: Responder, accepted: Accepted, headers?: HttpHeaders) {
+  constructor(responder: Responder, accepted: Accepted, open: OpenCallStream = openPlain) {
     this.#responder = responder
     this.#accepted = accepted
-    this.#headers = headers
+    this.#openStream = open
   }
 
   get closed(): AbortSignal {
     return this.#responder.call.closed
   }
 
-  get streaming(): boolean {
-    return this.#stream !== undefined
+  get canStream(): boolean {
+    return this.#accepted.stream
   }
 
   send(message: string): Promise<void> | undefined {
-    if (!this.#accepted.stream) return undefined
-    const stream = this.#open()
-    return stream.write(sseEvent(message)) ? undefined : stream.drained()
+    return this.#accepted.stream ? this.#open().send(message) : undefined
+  }
+
+  async finish(): Promise<void> {
+    if (this.#accepted.stream) await this.#open().release?.()
   }
 
   /** Opens the stream once the answer has taken `ms`. */
@@ -90,32 +72,22 @@ export class CallReply implements Exchange {
   /** The last of it; a status tells only where no stream has fixed it already. */
   end(status: number, body: string, headers?: HttpHeaders): void {
     this.#settle()
-    if (this.#stream === undefined && (this.#accepted.json || status !== 200)) {
-      this.#responder.json(status, body, this.#merged(headers))
-      return
-    }
-    const stream = this.#open(headers)
-    stream.write(sseEvent(body))
-    stream.end()
+    if (this.#stream !== undefined) this.#stream.end(body)
+    else if (this.#accepted.json || status !== 200) this.#responder.json(status, body, status === 503 ? RETRY : headers)
+    else this.#open(headers).end(body)
   }
 
   /** There is no answer: the client has cancelled. */
   endWithout(): void {
     this.#settle()
-    if (this.#stream === undefined) this.#responder.empty(202, this.#headers)
+    if (this.#stream === undefined) this.#responder.empty(202)
     else this.#stream.end()
   }
 
-  #open(headers?: HttpHeaders): HttpStream {
+  #open(headers?: HttpHeaders): CallStream {
     this.#settle()
-    this.#stream ??= this.#responder.stream(this.#merged(headers))
+    this.#stream ??= this.#openStream(this.#responder, headers)
     return this.#stream
-  }
-
-  #merged(headers: HttpHeaders | undefined): HttpHeaders | undefined {
-    return headers === undefined || this.#headers === undefined
-      ? (headers ?? this.#headers)
-      : { ...this.#headers, ...headers }
   }
 
   #settle(): void {

@@ -1,7 +1,9 @@
 import type { Failure } from '../errors.js'
+import { isObject } from '../protocol/jsonrpc.js'
 
 /** 2026-07-28 basic/transports/streamable-http, Errors: the status of a failure that was found before the answer began. */
 export function statelessStatus(failure: Failure | undefined): number {
+  if (isRetryable(failure)) return 503
   switch (failure?.code) {
     case undefined:
     case 'INVALID_PARAMS':
@@ -17,5 +19,11 @@ export function statelessStatus(failure: Failure | undefined): number {
 
 /** Up to 2025-11-25 errors of a request travel in band; only what is no request is refused by status. */
 export function sessionStatus(failure: Failure | undefined): number {
+  if (isRetryable(failure)) return 503
   return failure?.code === 'INVALID_REQUEST' || failure?.code === 'PARSE_ERROR' ? 400 : 200
+}
+
+/** The same request may succeed a little later, here or on another node. */
+export function isRetryable(failure: Failure | undefined): boolean {
+  return isObject(failure?.data) && failure.data['retryable'] === true
 }

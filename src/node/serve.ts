@@ -98,11 +98,10 @@ function closer(http: NodeHttpServer, server: Server): () => Promise<void> {
       const idle = setInterval(() => http.closeIdleConnections(), IDLE_CHECK_MS)
       http.close(() => {
         clearInterval(idle)
-        server.close()
         resolve()
       })
-      server.endStreams()
       http.closeIdleConnections()
+      void server.close()
     })
   return () => {
     closing ??= close()

@@ -16,12 +16,17 @@ export type Operation =
   | 'list-resource-templates'
   | 'read-resource'
   | 'complete'
+  | 'subscribe'
+  | 'unsubscribe'
+  | 'listen'
 
 /** One row of a version's method table. A method without a row does not exist in that version. */
 export interface Method {
   readonly operation: Operation
   /** The result tells how long it may be kept (2026-07-28 server/utilities/caching). */
   readonly cacheable?: true
+  /** It is answered only when one side ends it. */
+  readonly open?: true
   /** The parameter that the `Mcp-Name` header repeats (2026-07-28 basic/transports/streamable-http). */
   readonly mirrors?: 'name' | 'uri'
 }
@@ -57,6 +62,10 @@ export interface Codec {
   readonly logScope: 'call' | 'session'
   /** What is sent of the log before the client has said a level. */
   readonly defaultLogLevel: LogLevel | undefined
+  /** A stream's events have ids, and a client may come back for what it missed. */
+  readonly resumable: boolean
+  /** A stream begins with an event that only tells its id (2025-11-25 basic/transports). */
+  readonly primesStreams: boolean
   /** A client that hangs up has cancelled its call. */
   readonly hangUpCancels: boolean
   /** The id of an error whose request could not be read, as JSON text; undefined leaves it out. */

@@ -28,8 +28,8 @@ export interface ResolvedResource {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** Told after the catalogue has changed. */
-export type ChangeListener = (kind: Kind) => void
+/** Told after the catalogue has changed, with the names that came, went or were replaced. */
+export type ChangeListener = (kind: Kind, names: readonly string[]) => void
 
 /** What a router offers, by name, in the order of declaration. `revision` grows with each change. */
 export class Catalogue {
@@ -47,7 +47,7 @@ export class Catalogue {
   /** @throws TypeError when the name, or the pattern of a resource, is taken. */
   add(definition: AnyDefinition): void {
     this.#insert({ name: definition.name, definition, spec: definition.spec, scopes: [] })
-    this.#changed(definition.kind)
+    this.#changed(definition.kind, [definition.name])
   }
 
   /** Puts a definition in the place of the one of its kind and name. @throws TypeError when there is none. */
@@ -57,13 +57,13 @@ export class Catalogue {
     if (!group.has(name)) throw new TypeError(`${kind} '${name}' is not there to be replaced: add it first`)
     if (definition.kind === 'resource') this.#assertPatternFree(definition, name)
     group.set(name, { name, definition, spec: definition.spec, scopes: [] })
-    this.#changed(kind)
+    this.#changed(kind, [name])
   }
 
   /** False when there was nothing of that name. */
   remove(kind: Kind, name: string): boolean {
     const removed = this.group(kind).delete(name)
-    if (removed) this.#changed(kind)
+    if (removed) this.#changed(kind, [name])
     return removed
   }
 
@@ -76,11 +76,19 @@ export class Catalogue {
     for (const kind of KINDS) this.#assertMountable(kind, prefix, scope)
     for (const kind of KINDS) {
       this.#remount(kind, prefix, scope)
-      if (scope.catalogue.group(kind).size > 0) this.#changed(kind)
+      const names = [...scope.catalogue.group(kind).keys()]
+      if (names.length > 0)
+        this.#changed(
+          kind,
+          names.map((name) => `${prefix}_${name}`),
+        )
     }
-    scope.catalogue.onChange((kind) => {
+    scope.catalogue.onChange((kind, names) => {
       this.#remount(kind, prefix, scope)
-      this.#changed(kind)
+      this.#changed(
+        kind,
+        names.map((name) => `${prefix}_${name}`),
+      )
     })
   }
 
@@ -138,14 +146,14 @@ export class Catalogue {
     }
   }
 
-  #changed(kind: Kind): void {
+  #changed(kind: Kind, names: readonly string[]): void {
     this.#revision++
     if (kind === 'resource') {
       this.#bySpecificity = [...this.resources.values()].sort((a, b) =>
         compareSpecificity(a.definition.template, b.definition.template),
       )
     }
-    for (const listener of this.#listeners) listener(kind)
+    for (const listener of this.#listeners) listener(kind, names)
   }
 }
 

@@ -42,8 +42,9 @@ export interface RouterOptions<Assigns extends object = object> extends Implemen
     session: Connecting<Assigns>,
   ) => Awaitable<readonly (SubscribedResource | string)[] | null | undefined>
   /** An HTTP exchange or stream of this caller has ended, or the input of stdio. A session that it returns goes to telemetry. */
-  readonly disconnect?: (session: Connecting<Assigns>) => Awaitable<Connecting<Assigns> | undefined | void>
+  readonly disconnect?: (session: Connecting<Assigns>) => unknown
   /** The client has ended its session: it is answered with 200 when `ok`, else 204. On stdio, the input has ended. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a callback that returns nothing is one that says nothing
   readonly terminate?: (session: Connecting<Assigns>) => Awaitable<{ readonly ok: boolean } | undefined | void>
 }
 

@@ -84,6 +84,14 @@ export interface Session<Assigns extends object = object> extends Connecting<Ass
   notify(method: string, params?: object): Promise<void>
   /** Sets the least level that `log` sends: for this call, or the rest of the session where the version says so. */
   setLogLevel(level: LogLevel): void
+  /** From here on the session is told when the resource changes, where the version has sessions. */
+  subscribe(uri: string): void
+  unsubscribe(uri: string): void
+  /**
+   * Lets the connection of this call go, for a client that comes back for the rest (2025-11-25); elsewhere it does nothing.
+   * The handler runs on, and its result waits in the call's log.
+   */
+  finish(): Promise<void>
   /**
    * Reads a resource of this router by its name, as the client would, and gives its first contents.
    *

@@ -18,6 +18,7 @@ import type { Catalogue } from '../router/catalogue.js'
 import type { CallFacts, Merged, Session, SessionLog, Visible } from '../router/session.js'
 import type { Caller, Client } from './client.js'
 import type { Exchange } from './exchange.js'
+import { followedUri } from './followed-uri.js'
 import { readNamed } from './read-resource.js'
 
 /** What `session.signal` is aborted with when the client gave its call up. */
@@ -51,6 +52,7 @@ export class CallSession implements Session {
   #over = false
   #cancelled: CallCancelled | undefined
   #onCancel: (() => void) | undefined
+  #onAbort: ((error: Error) => void) | undefined
 
   constructor({ catalogue, request, client, access, exchange, report }: CallSessionParts) {
     this.client = client
@@ -155,7 +157,7 @@ export class CallSession implements Session {
   setLogLevel(level: LogLevel): void {
     if (!isLogLevel(level))
       throw new TypeError(`setLogLevel: ${JSON.stringify(level)} is none of ${LOG_LEVELS.join(', ')}`)
-    if (this.client.codec.logScope === 'session') this.client.logLevel = level
+    if (this.client.codec.logScope === 'session') this.#keep(() => (this.client.logLevel = level))
     // 2026-07-28 server/utilities/logging: a call may be told less than it asked for, never more.
     else if (this.#logLevel === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(this.#logLevel)) return
     this.#logLevel = level
@@ -163,6 +165,28 @@ export class CallSession implements Session {
 
   async readResource(name: string, params: Readonly<Record<string, unknown>> = {}): Promise<ResourceContents> {
     return await readNamed(this.#catalogue, this, { name, params })
+  }
+
+  subscribe(uri: string): void {
+    this.#keep(() => this.client.subscriptions.add(followedUri(uri)))
+  }
+
+  unsubscribe(uri: string): void {
+    this.#keep(() => this.client.subscriptions.delete(followedUri(uri)))
+  }
+
+  async finish(): Promise<void> {
+    if (!this.#over) await this.#exchange.finish?.()
+  }
+
+  get canStream(): boolean {
+    return this.#exchange.canStream
+  }
+
+  /** Changes something that outlives the call. */
+  #keep(change: () => unknown): void {
+    change()
+    this.client.changed = true
   }
 
   /** Ends the call for its client: the handler is told, and nothing more is sent for it. */
@@ -185,16 +209,26 @@ export class CallSession implements Session {
   }
 
   /** Nothing is sent for this call any more. */
-  finish(): void {
+  close(): void {
     this.#over = true
   }
 
-  get cancelled(): boolean {
-    return this.#cancelled !== undefined
+  /** True when the call has its answer, or will have none. */
+  get closed(): boolean {
+    return this.#over
   }
 
-  onCancel(listener: () => void): void {
-    this.#onCancel = listener
+  /** Who waits for the call is told when it is over before its handler is: by its client, or with an error of ours. */
+  onEnd(cancelled: () => void, aborted: (error: Error) => void): void {
+    this.#onCancel = cancelled
+    this.#onAbort = aborted
+  }
+
+  /** Ends the call with an error that its client gets. */
+  abort(error: Error): void {
+    if (this.#over) return
+    this.expire(error)
+    this.#onAbort?.(error)
   }
 
   #openSignal(): AbortController {

@@ -2,15 +2,22 @@ import type { ServerCapabilities } from '../protocol/model.js'
 import type { Router } from '../router/router.js'
 import type { Session, Visible } from '../router/session.js'
 
+import type { CallSession } from './call-session.js'
+
 /** What is said of the router in `initialize` and `server/discover`: what is not there for this caller is not declared. */
-export function capabilitiesOf(router: Router<never>, session: Session): ServerCapabilities {
+export function capabilitiesOf(router: Router<never>, session: CallSession): ServerCapabilities {
   const { tools, prompts, resources } = router.catalogue
   const sees = (what: Visible, group: ReadonlyMap<string, unknown>): boolean =>
     [...group.keys()].some((name) => session.sees(what, name))
+  // What cannot be told is not promised: a client of a version with sessions needs one to have a stream.
+  const changes = session.client.reachable ? { listChanged: true } : {}
+  const follows = session.client.reachable ? { subscribe: true, listChanged: true } : {}
   return {
-    ...(sees('tools', tools) ? { tools: {} } : {}),
-    ...(sees('prompts', prompts) ? { prompts: {} } : {}),
-    ...(sees('resourceTemplates', resources) || router.options.listResources !== undefined ? { resources: {} } : {}),
+    ...(sees('tools', tools) ? { tools: changes } : {}),
+    ...(sees('prompts', prompts) ? { prompts: changes } : {}),
+    ...(sees('resourceTemplates', resources) || router.options.listResources !== undefined
+      ? { resources: follows }
+      : {}),
     ...(canComplete(router, session) ? { completions: {} } : {}),
     logging: {},
   }

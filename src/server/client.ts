@@ -18,6 +18,11 @@ export class Client {
   capabilities: ClientCapabilities
   logLevel: LogLevel | undefined
   readonly sessionId: string | undefined
+  /** There is a stream on which the client can be told what belongs to no call. */
+  readonly reachable: boolean
+  /** An operation has changed what has to be kept for the session's next request. */
+  changed = false
+  #subscriptions: Set<string> | undefined
   /** Running calls by id, where one sender's ids must differ; undefined where ids mean nothing between two requests. */
   readonly calls: Map<RequestId, RunningCall> | undefined
 
@@ -27,7 +32,14 @@ export class Client {
     this.capabilities = options.capabilities ?? {}
     this.logLevel = options.logLevel
     this.sessionId = options.sessionId
+    this.reachable = options.reachable ?? false
     this.calls = options.calls
+  }
+
+  /** Canonical URIs of the resources that the session follows. */
+  get subscriptions(): Set<string> {
+    this.#subscriptions ??= new Set()
+    return this.#subscriptions
   }
 }
 
@@ -43,5 +55,6 @@ export interface ClientOptions {
   readonly capabilities?: ClientCapabilities
   readonly logLevel?: LogLevel | undefined
   readonly sessionId?: string | undefined
+  readonly reachable?: boolean
   readonly calls?: Map<RequestId, RunningCall> | undefined
 }

@@ -3,6 +3,8 @@ import type { Result } from '../protocol/model.js'
 import type { Router } from '../router/router.js'
 import type { CallSession } from './call-session.js'
 import type { Limits } from './limits.js'
+import type { Listeners } from './listeners.js'
+import type { Listens } from './listens.js'
 import type { Pages } from './pages.js'
 
 /** What an operation may use of the server. */
@@ -10,6 +12,11 @@ export interface ServerContext {
   readonly router: Router<never>
   readonly pages: Pages
   readonly limits: Limits
+  readonly listeners: Listeners
+  readonly listens: Listens
+  readonly callTimeoutMs: number | undefined
+  /** Returns the way to stop being told of the server's end. */
+  onClose(listener: () => void): () => void
   /** Hands an error to the operator that a client does not see. */
   report(error: unknown, session: CallSession | undefined): void
 }

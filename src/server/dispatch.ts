@@ -1,5 +1,5 @@
 import { type Awaitable, isPromise } from '../awaitable.js'
-import { type Failure, toFailure } from '../errors.js'
+import { type Failure, McpError, toFailure } from '../errors.js'
 import { type Codec, encodeFailure, type Method } from '../protocol/codec.js'
 import { errorMessage, type RequestId, type RequestMessage, resultMessage } from '../protocol/jsonrpc.js'
 import type { Result } from '../protocol/model.js'
@@ -8,6 +8,7 @@ import { CallSession } from './call-session.js'
 import type { Caller } from './client.js'
 import type { ServerContext } from './context.js'
 import type { Exchange } from './exchange.js'
+import { CallTimedOut, withinTime } from './limits.js'
 import { OPERATIONS } from './operations/table.js'
 import { infoFor } from './told.js'
 
@@ -24,9 +25,32 @@ export function refuse(codec: Codec, id: RequestId | undefined, failure: Failure
 }
 
 /** The way of a request through the server: find the operation, run it inside the middleware, encode what it gives. */
+/** What calls get that come, or are still running, when the server goes. */
+const SHUTTING_DOWN = {
+  code: 'INTERNAL_ERROR',
+  message: 'The server is shutting down: try again',
+  data: { reason: 'shutting_down', retryable: true },
+} as const
+/** Milliseconds between two looks at what still runs. */
+const DRAIN_CHECK_MS = 20
+
+const elapsed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** @throws McpError when the call has used up its time. */
+async function inTime(ms: number, session: CallSession, run: () => Awaitable<Result>): Promise<Result> {
+  try {
+    return await withinTime(ms, session, run)
+  } catch (error) {
+    if (!(error instanceof CallTimedOut)) throw error
+    throw new McpError('INTERNAL_ERROR', error.message, { data: { reason: 'timeout' } })
+  }
+}
+
 export class Dispatcher {
   readonly #context: ServerContext
   readonly #serverInfo: string
+  readonly #running = new Set<CallSession>()
+  #draining = false
 
   constructor(context: ServerContext) {
     this.#context = context
@@ -43,6 +67,7 @@ export class Dispatcher {
         message: `Method not found: ${request.method}`,
       })
     }
+    if (this.#draining) return refuse(client.codec, request.id, SHUTTING_DOWN)
     if (client.calls?.has(request.id)) {
       return refuse(client.codec, request.id, {
         code: 'INVALID_REQUEST',
@@ -71,24 +96,39 @@ export class Dispatcher {
   }
 
   #run(method: Method, session: CallSession): Awaitable<Result> {
-    const operation = OPERATIONS[method.operation]
-    const chain = this.#context.router.middleware
-    if (chain.length === 0) return operation(this.#context, session)
-    return runInside(chain, session as never, () => operation(this.#context, session))
+    const { router, callTimeoutMs } = this.#context
+    const operation = (): Awaitable<Result> => OPERATIONS[method.operation](this.#context, session)
+    const timed =
+      callTimeoutMs === undefined || method.open ? operation : () => inTime(callTimeoutMs, session, operation)
+    return router.middleware.length === 0 ? timed() : runInside(router.middleware, session as never, timed)
   }
 
-  /** A cancelled call is over for everyone but its handler, however long that takes. */
+  /** A call that was cancelled or aborted is over for everyone but its handler, however long that takes. */
   #later(method: Method, session: CallSession, result: PromiseLike<Result>): Promise<Answer | undefined> {
-    return new Promise((resolve) => {
-      session.onCancel(() => {
-        session.client.calls?.delete(session.requestId)
-        resolve(undefined)
-      })
+    this.#running.add(session)
+    const answer = new Promise<Answer | undefined>((resolve) => {
+      session.onEnd(
+        () => {
+          session.client.calls?.delete(session.requestId)
+          resolve(undefined)
+        },
+        (error) => resolve(this.#fail(session, error)),
+      )
       result.then(
-        (value) => resolve(session.cancelled ? undefined : this.#finish(method, session, value)),
-        (error: unknown) => resolve(session.cancelled ? undefined : this.#fail(session, error)),
+        (value) => resolve(session.closed ? undefined : this.#finish(method, session, value)),
+        (error: unknown) => resolve(session.closed ? undefined : this.#fail(session, error)),
       )
     })
+    return answer.finally(() => this.#running.delete(session))
+  }
+
+  /** No new calls from here on; those that run may finish, and are aborted when `ms` have passed. */
+  async drain(ms: number): Promise<void> {
+    this.#draining = true
+    const deadline = Date.now() + ms
+    while (this.#running.size > 0 && Date.now() < deadline) await elapsed(Math.min(DRAIN_CHECK_MS, ms))
+    for (const session of [...this.#running])
+      session.abort(new McpError(SHUTTING_DOWN.code, SHUTTING_DOWN.message, SHUTTING_DOWN))
   }
 
   #finish(method: Method, session: CallSession, result: Result): Answer {
@@ -121,7 +161,7 @@ export class Dispatcher {
   }
 
   #end(session: CallSession): void {
-    session.finish()
+    session.close()
     session.client.calls?.delete(session.requestId)
   }
 }

@@ -5,6 +5,10 @@ export interface Exchange {
    * connection is full, and resolves when it took the message.
    */
   send(message: string): Promise<void> | undefined
+  /** Whether the client takes anything before its answer. */
+  readonly canStream: boolean
+  /** Lets the connection go while the call runs on, where its answer can be fetched later. */
+  finish?(): Promise<void>
   /** Aborted when the client has hung up; made when it is first asked for. */
   readonly closed: AbortSignal | undefined
 }

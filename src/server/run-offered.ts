@@ -28,6 +28,9 @@ function ownMiddleware(definition: AnyDefinition): readonly Middleware<never>[] 
 const NONE: readonly Middleware<never>[] = []
 
 /** Goes on at once with what is there already, so that a call without promises is answered in the turn that asked. */
-export function then<Value, Next>(value: Awaitable<Value>, next: (value: Value) => Awaitable<Next>): Awaitable<Next> {
+export function andThen<Value, Next>(
+  value: Awaitable<Value>,
+  next: (value: Value) => Awaitable<Next>,
+): Awaitable<Next> {
   return isPromise(value) ? Promise.resolve(value).then(next) : next(value)
 }

@@ -1,42 +1,37 @@
 import type { Awaitable } from '../awaitable.js'
-import { assertCounts, assertOptions } from '../options.js'
 import type { RequestMessage } from '../protocol/jsonrpc.js'
+import { notificationMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
-import type { Access } from '../router/access.js'
+import { Access } from '../router/access.js'
 import type { Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
-import type { ConnectRequest, Session } from '../router/session.js'
+import type { ConnectRequest } from '../router/session.js'
 import type { CallSession } from './call-session.js'
-import type { Caller } from './client.js'
+import { Channels } from './channels.js'
+import type { Caller, Client } from './client.js'
 import { connectCaller } from './connect.js'
 import type { ServerContext } from './context.js'
 import { type Answer, Dispatcher } from './dispatch.js'
 import type { Exchange } from './exchange.js'
 import { Limits } from './limits.js'
+import { ALL_LISTS, Listeners } from './listeners.js'
+import { Listens } from './listens.js'
 import { Pages } from './pages.js'
+import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
 import { Sessions } from './sessions.js'
 
-/** How a server runs its router. */
-export interface ServerOptions {
-  /**
-   * Gets each error that a client does not see, once, with the session of the call that it cost.
-   * @default prints it to the console's error stream
-   */
-  readonly onError?: (error: unknown, session: Session | undefined) => void
-  /** False serves the versions that have sessions without issuing session ids. @default true */
-  readonly sessions?: boolean
-  /** How long a session may be unused, in milliseconds. @default 86_400_000, a day */
-  readonly sessionTtlMs?: number
-  /** Sessions at once; the one that was idle longest makes room. @default 10_000 */
-  readonly maxSessions?: number
-  /** The time in milliseconds. @default Date.now */
-  readonly clock?: () => number
-  /** Makes session ids: unguessable, visible ASCII. @default crypto.randomUUID */
-  readonly ids?: () => string
+/** A session of a client, from outside of its calls. */
+export interface SessionHandle {
+  /** Sends a notification on the session's stream. */
+  notify(method: string, params?: object): Promise<void>
+  /** Asks the client whether it is there; nobody waits for the answer. */
+  ping(): Promise<void>
+  /** Lets the session's stream go; its client may come back for what follows. */
+  finish(): Promise<void>
 }
 
-const OPTIONS = ['onError', 'sessions', 'sessionTtlMs', 'maxSessions', 'clock', 'ids']
-const DAY_MS = 86_400_000
+/** Milliseconds after which a client comes back whose stream was let go. */
+const RETRY_MS = 1000
 
 /**
  * What runs a router. Transports are made from it (`serve`, `nodeHandler`, `fetchHandler`, `serveStdio`), and all of them
@@ -45,29 +40,95 @@ const DAY_MS = 86_400_000
 export class Server {
   /** @internal */
   readonly sessions: Sessions | undefined
+  /** @internal */
+  readonly channels: Channels | undefined
+  readonly #options: ResolvedServerOptions
   readonly #context: ServerContext
   readonly #dispatcher: Dispatcher
+  readonly #closers = new Set<() => void>()
+  #closing: Promise<void> | undefined
 
   /** @internal */
-  constructor(router: Router<never>, options: ServerOptions) {
-    const onError = options.onError ?? printError
-    const report = (error: unknown, session: CallSession | undefined): void => {
-      try {
-        onError(error, session)
-      } catch (failure) {
-        printError(failure)
-      }
+  constructor(router: Router<never>, options: ResolvedServerOptions) {
+    this.#options = options
+    const listeners = new Listeners()
+    this.#context = {
+      router,
+      pages: new Pages(router.catalogue, router.pageSize),
+      limits: new Limits(),
+      listeners,
+      listens: new Listens(options.maxListens),
+      callTimeoutMs: options.callTimeoutMs,
+      report: (error, session) => report(options.onError, error, session),
+      onClose: (listener) => {
+        this.#closers.add(listener)
+        return () => this.#closers.delete(listener)
+      },
     }
-    const pages = new Pages(router.catalogue, router.pageSize)
-    this.#context = { router, pages, limits: new Limits(), report }
     this.#dispatcher = new Dispatcher(this.#context)
-    if (options.sessions === false) return
-    this.sessions = new Sessions({
-      ttlMs: options.sessionTtlMs ?? DAY_MS,
-      max: options.maxSessions ?? 10_000,
-      clock: options.clock ?? Date.now,
-      ids: options.ids ?? (() => crypto.randomUUID()),
-    })
+    router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names))
+    if (!options.sessions) return
+    const { store } = options.backplane
+    const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, resume } = options
+    this.sessions = new Sessions({ store, ttlMs, max, clock, ids })
+    const { sessions } = this
+    this.channels = new Channels({ store, resume, listeners, sessions, ids, report: (error) => this.report(error) })
+  }
+
+  /** False once the server is closing: it takes no new calls, and whoever sends some should be sent elsewhere. */
+  get ready(): boolean {
+    return this.#closing === undefined
+  }
+
+  /**
+   * Tells who follows these resources that they have changed: those who still may, each once. Collect the URIs of a bulk
+   * write and call this once. Resolves to how many were told.
+   */
+  notifyResourcesUpdated(uris: readonly string[]): Promise<number> {
+    return this.#context.listeners.resourcesUpdated(this.#context, uris)
+  }
+
+  /** Tells clients that the tools have changed; a change of the router tells them by itself. Resolves to how many. */
+  async notifyToolList(): Promise<number> {
+    return this.#context.listeners.listChanged('tool')
+  }
+
+  /** Tells clients that the prompts have changed; a change of the router tells them by itself. Resolves to how many. */
+  async notifyPromptList(): Promise<number> {
+    return this.#context.listeners.listChanged('prompt')
+  }
+
+  /** Tells clients that `resources/list` has changed, for what `listResources` gives. Resolves to how many. */
+  async notifyResourceList(): Promise<number> {
+    return this.#context.listeners.listChanged('resource')
+  }
+
+  /** A session by its id, while its stream is open; undefined otherwise. */
+  session(id: string): SessionHandle | undefined {
+    const channel = this.channels?.ofSession(id)
+    if (channel === undefined) return undefined
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: `ping-${this.#options.ids()}`, method: 'ping' })
+    return {
+      notify: (method, params) => channel.send(notificationMessage(method, params)),
+      ping: () => channel.send(ping),
+      finish: () => channel.release(RETRY_MS),
+    }
+  }
+
+  /**
+   * Takes no new calls, ends open streams, lets running calls finish, and aborts what is left after `drainMs`; those are
+   * answered with an error that says so. Sessions stay in the backplane. `serve` has a `close` of its own, which calls this.
+   */
+  close({ drainMs = this.#options.drainMs }: { readonly drainMs?: number } = {}): Promise<void> {
+    this.#closing ??= this.#close(drainMs)
+    return this.#closing
+  }
+
+  async #close(drainMs: number): Promise<void> {
+    for (const close of [...this.#closers]) close()
+    this.channels?.endAll()
+    await this.#dispatcher.drain(drainMs)
+    this.sessions?.leave()
   }
 
   /** @internal */
@@ -90,6 +151,41 @@ export class Server {
     }
   }
 
+  /** @internal A session whose connection is its stream hears what happens from here on. Returns the way out. */
+  listen(client: Client, access: Access | undefined, send: (message: string) => void): () => void {
+    return this.#context.listeners.add({
+      access: access ?? new Access(),
+      lists: ALL_LISTS,
+      resources: client.subscriptions,
+      tell: (method, params) => send(notificationMessage(method, params)),
+    })
+  }
+
+  /** @internal An exchange or connection of this caller is over. */
+  disconnected(access: Access): void {
+    const { disconnect } = this.#context.router.options
+    if (disconnect === undefined) return
+    Promise.resolve(access)
+      .then((session) => disconnect(session as never))
+      .catch((error: unknown) => this.report(error))
+  }
+
+  /** @internal The client has ended its session; true when the application says that it was there. */
+  async terminated(access: Access): Promise<boolean> {
+    try {
+      const ended = await this.#context.router.options.terminate?.(access as never)
+      return (ended as { ok?: boolean } | undefined)?.ok === true
+    } catch (error) {
+      this.report(error)
+      return false
+    }
+  }
+
+  /** @internal */
+  get context(): ServerContext {
+    return this.#context
+  }
+
   /** @internal Arguments of a tool that its callers repeat in headers. */
   mirroredParams(tool: string): readonly MirroredParam[] {
     return this.#context.router.catalogue.tools.get(tool)?.definition.mirrored ?? []
@@ -99,21 +195,14 @@ export class Server {
   report(error: unknown): void {
     this.#context.report(error, undefined)
   }
-
-  /** @internal Ends the streams that belong to no call; calls go on. */
-  endStreams(): void {
-    this.sessions?.endStreams()
-  }
-
-  /** Ends all sessions and their streams. Bindings such as `serve` have a `close` of their own, which calls this. */
-  close(): void {
-    this.sessions?.endAll()
-  }
 }
 
-function printError(error: unknown): void {
-  // biome-ignore lint/suspicious/noConsole: an error that nobody asked for must still be seen by somebody
-  console.error(error)
+function report(onError: ResolvedServerOptions['onError'], error: unknown, session: CallSession | undefined): void {
+  try {
+    onError(error, session)
+  } catch (failure) {
+    printError(failure)
+  }
 }
 
 /**
@@ -125,9 +214,7 @@ function printError(error: unknown): void {
 export function createServer<Assigns extends object>(router: Router<Assigns>, options: ServerOptions = {}): Server {
   if (!(router instanceof Router))
     throw new TypeError('createServer: the first argument must be a router of createRouter')
-  assertOptions('createServer', options, OPTIONS)
-  assertCounts('createServer', options, ['sessionTtlMs', 'maxSessions'])
-  return new Server(router as unknown as Router<never>, options)
+  return new Server(router as unknown as Router<never>, resolveServerOptions(options))
 }
 
 /** @internal What bindings accept: a server, or a router to make one of. */

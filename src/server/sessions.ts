@@ -1,110 +1,192 @@
+import type { Store } from '../backplane/store.js'
 import type { Codec } from '../protocol/codec.js'
+import { codecOf } from '../protocol/codecs.js'
 import type { RequestId } from '../protocol/jsonrpc.js'
+import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
+import type { ProtocolVersion } from '../protocol/versions.js'
 import { Client, type RunningCall } from './client.js'
 
-/** An open channel to a client that ends with its session. */
-export interface OpenStream {
-  end(): void
+/** What is kept of a session between two requests, as JSON. */
+interface SessionRecord {
+  readonly version: ProtocolVersion
+  readonly info?: Implementation | undefined
+  readonly capabilities: ClientCapabilities
+  readonly logLevel?: LogLevel | undefined
+  readonly principal: string | null
+  readonly subscriptions: readonly string[]
+  /** When this was written: it is written again once a quarter of its time has gone. */
+  readonly writtenMs: number
 }
 
-/** A client that comes back with an id. */
-export class StoredSession {
+/** A session while something of it is here: a request, a running call, or its stream. */
+export class LiveSession {
   readonly id: string
   readonly client: Client
-  lastUsedMs: number
-  /** The stream for what belongs to no call, while it is open. */
-  stream: OpenStream | undefined
-  /** Who the session belongs to: for anyone else it is not there. */
-  principal: string | null = null
+  readonly principal: string | null
+  /** Requests and streams that hold it here. */
+  holds = 0
+  writtenMs = 0
+  ended = false
+  readonly #onEnd = new Set<() => void>()
 
-  constructor(id: string, codec: Codec, nowMs: number) {
+  constructor(id: string, codec: Codec, principal: string | null) {
     this.id = id
-    this.client = new Client(codec, { sessionId: id, calls: new Map<RequestId, RunningCall>() })
-    this.lastUsedMs = nowMs
+    this.principal = principal
+    this.client = new Client(codec, { sessionId: id, reachable: true, calls: new Map<RequestId, RunningCall>() })
   }
 
-  get busy(): boolean {
-    return this.stream !== undefined || (this.client.calls?.size ?? 0) > 0
+  /** Returns the way to stop being told. */
+  onEnd(listener: () => void): () => void {
+    this.#onEnd.add(listener)
+    return () => this.#onEnd.delete(listener)
   }
 
   end(): void {
-    for (const call of this.client.calls?.values() ?? []) call.cancel('The session has ended')
-    this.stream?.end()
+    this.ended = true
+    for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The session has ended')
+    for (const listener of [...this.#onEnd]) listener()
   }
 }
 
 export interface SessionsOptions {
+  readonly store: Store
   readonly ttlMs: number
   readonly max: number
   readonly clock: () => number
   readonly ids: () => string
 }
 
-/** Sessions by id, in the order of their last use: the first is the next to go. */
+/**
+ * Sessions by id. The Store has them; what is in use is also here, so that the requests of one session share its running
+ * calls. An idle session costs this node no more than its id.
+ */
 export class Sessions {
   readonly #options: SessionsOptions
-  readonly #byId = new Map<string, StoredSession>()
+  readonly #live = new Map<string, LiveSession>()
+  /** Sessions that were opened here, with the time of their last use: the first is the next to go. */
+  readonly #opened = new Map<string, number>()
 
   constructor(options: SessionsOptions) {
     this.#options = options
   }
 
-  get size(): number {
-    return this.#byId.size
+  get ttlMs(): number {
+    return this.#options.ttlMs
   }
 
   /** A session that is not kept yet: {@link keep} it when its `initialize` has succeeded. */
-  open(codec: Codec, principal: string | null): StoredSession {
-    const session = new StoredSession(this.#options.ids(), codec, this.#options.clock())
-    session.principal = principal
-    return session
+  open(codec: Codec, principal: string | null): LiveSession {
+    return new LiveSession(this.#options.ids(), codec, principal)
   }
 
   /** False when there is no room: all sessions are in use. */
-  keep(session: StoredSession): boolean {
-    this.#makeRoom()
-    if (this.#byId.size >= this.#options.max) return false
-    this.#byId.set(session.id, session)
+  async keep(session: LiveSession): Promise<boolean> {
+    if (!(await this.#makeRoom())) return false
+    this.#opened.set(session.id, this.#options.clock())
+    await this.#write(session)
     return true
   }
 
-  /** The session of an id that is known and in time; its time starts anew. */
-  use(id: string, principal: string | null): StoredSession | undefined {
-    const session = this.#byId.get(id)
-    if (session === undefined || session.principal !== principal) return undefined
-    this.#byId.delete(id)
-    if (this.#expired(session)) {
-      session.end()
+  /**
+   * The session of an id that is known, in time and the caller's own; its time starts anew. {@link release} it when the
+   * request is over.
+   */
+  async use(id: string, principal: string | null): Promise<LiveSession | undefined> {
+    const stored = await this.#options.store.get(keyOf(id))
+    if (stored === undefined) {
+      this.#forget(id)
       return undefined
     }
-    session.lastUsedMs = this.#options.clock()
-    this.#byId.set(id, session)
+    const record = JSON.parse(stored.value) as SessionRecord
+    if (record.principal !== principal) return undefined
+    const session = this.#live.get(id) ?? restore(id, record)
+    this.#live.set(id, session)
+    session.holds++
+    session.writtenMs = record.writtenMs
+    if (this.#opened.delete(id)) this.#opened.set(id, this.#options.clock())
+    await this.#renew(session)
     return session
   }
 
-  end(session: StoredSession): void {
-    this.#byId.delete(session.id)
+  release(session: LiveSession): void {
+    if (--session.holds === 0) this.#live.delete(session.id)
+  }
+
+  /** Keeps a session in time that is in use without requests. */
+  async renew(session: LiveSession): Promise<void> {
+    if (!session.ended) await this.#renew(session)
+  }
+
+  /** Ends a session here whose record is gone: nobody has used it for as long as it may be idle. */
+  async expire(session: LiveSession): Promise<void> {
+    if ((await this.#options.store.get(keyOf(session.id))) === undefined) this.#forget(session.id)
+  }
+
+  /** Writes what an operation has changed. */
+  async save(session: LiveSession): Promise<void> {
+    session.client.changed = false
+    if (!session.ended) await this.#write(session)
+  }
+
+  async end(session: LiveSession): Promise<void> {
+    await this.#options.store.delete(keyOf(session.id))
+    this.#forget(session.id)
     session.end()
   }
 
-  endStreams(): void {
-    for (const session of this.#byId.values()) session.stream?.end()
+  /** Ends what is here of every session, but not the sessions: another node, or this one later, may go on with them. */
+  leave(): void {
+    for (const session of [...this.#live.values()]) session.end()
   }
 
-  endAll(): void {
-    for (const session of [...this.#byId.values()]) this.end(session)
+  async #renew(session: LiveSession): Promise<void> {
+    if (this.#options.clock() - session.writtenMs > this.#options.ttlMs / 4) await this.#write(session)
   }
 
-  #expired(session: StoredSession): boolean {
-    return !session.busy && this.#options.clock() - session.lastUsedMs > this.#options.ttlMs
-  }
-
-  /** Those out of time go; when that is not enough, so does the one that has been idle longest. */
-  #makeRoom(): void {
-    for (const session of this.#byId.values()) {
-      if (session.busy) continue
-      if (!this.#expired(session) && this.#byId.size < this.#options.max) return
-      this.end(session)
+  async #write(session: LiveSession): Promise<void> {
+    const { client, principal } = session
+    session.writtenMs = this.#options.clock()
+    const record: SessionRecord = {
+      version: client.codec.version,
+      info: client.info,
+      capabilities: client.capabilities,
+      logLevel: client.logLevel,
+      principal,
+      subscriptions: [...client.subscriptions],
+      writtenMs: session.writtenMs,
     }
+    // A quarter more than asked for, since that much of it may pass before it is written again.
+    const ttlMs = Math.ceil(this.#options.ttlMs * 1.25)
+    await this.#options.store.set(keyOf(session.id), JSON.stringify(record), { ttlMs })
   }
+
+  #forget(id: string): void {
+    this.#opened.delete(id)
+    this.#live.get(id)?.end()
+  }
+
+  /** Those out of time are gone already; when that is not enough, the one that has been idle longest makes room. */
+  async #makeRoom(): Promise<boolean> {
+    const { clock, ttlMs, max, store } = this.#options
+    for (const [id, usedMs] of this.#opened) {
+      if (this.#live.has(id)) continue
+      const expired = clock() - usedMs > ttlMs * 1.25
+      if (!expired && this.#opened.size < max) return true
+      this.#opened.delete(id)
+      if (!expired) await store.delete(keyOf(id))
+    }
+    return this.#opened.size < max
+  }
+}
+
+const keyOf = (id: string): string => `session/${id}`
+
+function restore(id: string, record: SessionRecord): LiveSession {
+  const session = new LiveSession(id, codecOf(record.version), record.principal)
+  const { client } = session
+  client.info = record.info
+  client.capabilities = record.capabilities
+  client.logLevel = record.logLevel
+  for (const uri of record.subscriptions) client.subscriptions.add(uri)
+  return session
 }

@@ -38,6 +38,7 @@ function standsAlone(value: unknown): boolean {
  */
 export class Connection implements Exchange {
   readonly closed = undefined
+  readonly canStream = true
   readonly #server: Server
   readonly #send: Send
   readonly #maxDepth: number
@@ -46,6 +47,7 @@ export class Connection implements Exchange {
   /** The client of versions that begin with `initialize`; one that never sends it is served as the version says. */
   readonly #session: Client
   #initialized = false
+  #stopListening = (): void => undefined
   readonly #pending = new Set<PromiseLike<unknown>>()
 
   constructor(server: Server, send: Send, { maxDepth, access }: ConnectionOptions) {
@@ -53,7 +55,7 @@ export class Connection implements Exchange {
     this.#send = send
     this.#maxDepth = maxDepth
     this.#access = access
-    this.#session = new Client(codecOf(ASSUMED_SESSION_VERSION), { calls: this.#calls })
+    this.#session = new Client(codecOf(ASSUMED_SESSION_VERSION), { calls: this.#calls, reachable: true })
   }
 
   send(message: string): Promise<void> | undefined {
@@ -81,6 +83,7 @@ export class Connection implements Exchange {
 
   /** Ends the running calls; what they would answer is not sent. */
   close(): void {
+    this.#stopListening()
     for (const call of [...this.#calls.values()]) call.cancel('The connection was closed')
   }
 
@@ -130,7 +133,10 @@ export class Connection implements Exchange {
     const { clientInfo: info, clientCapabilities: capabilities, logLevel } = envelope
     return this.#server.serve(
       request,
-      { client: new Client(MODERN, { info, capabilities, logLevel, calls: this.#calls }), access: this.#access },
+      {
+        client: new Client(MODERN, { info, capabilities, logLevel, reachable: true, calls: this.#calls }),
+        access: this.#access,
+      },
       this,
     )
   }
@@ -143,13 +149,15 @@ export class Connection implements Exchange {
       return refuse(this.#session.codec, request.id, failure)
     }
     const answer = this.#server.serve(request, { client: this.#session, access: this.#access }, this)
-    if (!isPromise(answer)) this.#initialized = answer?.failure === undefined
+    if (!isPromise(answer)) this.#markInitialized(answer)
     else void answer.then((late) => this.#markInitialized(late))
     return answer
   }
 
   #markInitialized(answer: Answer | undefined): void {
-    this.#initialized ||= answer !== undefined && answer.failure === undefined
+    if (this.#initialized || answer === undefined || answer.failure !== undefined) return
+    this.#initialized = true
+    this.#stopListening = this.#server.listen(this.#session, this.#access, (message) => void this.#send(message))
   }
 
   #whenReady<Value>(value: Value | PromiseLike<Value>, use: (value: NonNullable<Value>) => void): void {

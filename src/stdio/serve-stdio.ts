@@ -48,8 +48,12 @@ export async function serveStdio<Assigns extends object>(
   await readLines(input, new LineSplitter(maxLineBytes), (line) => receive(connection, line, maxLineBytes))
   await Promise.race([connection.settled(), elapsed(DRAIN_MS)])
   connection.close()
+  if (access !== undefined) {
+    server.disconnected(access)
+    await server.terminated(access)
+  }
   await writer.drained()
-  server.close()
+  await server.close()
   restore()
   if (input === process.stdin && output === process.stdout) process.exit()
 }

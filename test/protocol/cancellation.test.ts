@@ -186,8 +186,10 @@ describeMatrix('notifications/cancelled', { transports: PIPES }, (setup, cell) =
     const answers = setup.wire.received.slice(from).filter(({ id }) => id === 'q')
     expect(answers).toEqual([])
   })
+})
 
-  verifies('cancel.signal', 'by the end of the input ends what runs', async () => {
+describeMatrix('the end of a connection', { transports: ['memory'] }, (setup, cell) => {
+  verifies('cancel.signal', 'ends what runs', async () => {
     const { router, started, aborted } = waiting()
     const client = await setup(router)
     await client.sendRaw(request(cell, 'c', { method: 'tools/call', params: { name: 'wait' } }))

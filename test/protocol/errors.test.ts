@@ -1,4 +1,5 @@
 import { createRouter, McpError, type Router } from 'phantom-mcp'
+import type { TestClient } from 'phantom-mcp/testing'
 import { expect } from 'vitest'
 import { describeMatrix, verifies } from '../_setup.js'
 
@@ -12,7 +13,7 @@ function doing(run: () => unknown): Router {
   return router
 }
 
-const ask = (client: Awaited<ReturnType<Parameters<Parameters<typeof describeMatrix>[2]>[0]>>): Promise<unknown>[] => [
+const ask = (client: TestClient): Promise<unknown>[] => [
   client.callTool('boom'),
   client.getPrompt('boom'),
   client.readResource('boom://x'),

@@ -22,6 +22,8 @@ function sessionCodec(version: SessionVersion): Codec {
     argumentFailure: version >= '2025-11-25' ? 'result' : 'error',
     logScope: 'session',
     defaultLogLevel: 'warning',
+    resumable: version >= '2025-03-26',
+    primesStreams: version >= '2025-11-25',
     hangUpCancels: false,
     unknownId: 'null',
     progressMessage: version >= '2025-03-26',

@@ -12,5 +12,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['resources/list', { operation: 'list-resources' }],
   ['resources/templates/list', { operation: 'list-resource-templates' }],
   ['resources/read', { operation: 'read-resource' }],
+  ['resources/subscribe', { operation: 'subscribe' }],
+  ['resources/unsubscribe', { operation: 'unsubscribe' }],
   ['completion/complete', { operation: 'complete' }],
 ])

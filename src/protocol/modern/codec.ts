@@ -20,6 +20,8 @@ export const modernCodec: Codec = {
   logScope: 'call',
   // 2026-07-28 server/utilities/logging: nothing is sent to who did not ask.
   defaultLogLevel: undefined,
+  resumable: false,
+  primesStreams: false,
   hangUpCancels: true,
   unknownId: undefined,
   progressMessage: true,

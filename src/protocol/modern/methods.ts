@@ -10,5 +10,6 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['resources/list', { operation: 'list-resources', cacheable: true }],
   ['resources/templates/list', { operation: 'list-resource-templates', cacheable: true }],
   ['resources/read', { operation: 'read-resource', cacheable: true, mirrors: 'uri' }],
+  ['subscriptions/listen', { operation: 'listen', open: true }],
   ['completion/complete', { operation: 'complete' }],
 ])

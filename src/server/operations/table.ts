@@ -4,6 +4,7 @@ import { complete } from './completion.js'
 import { discover, initialize, ping, setLogLevel } from './lifecycle.js'
 import { getPrompt, listPrompts } from './prompts.js'
 import { listResources, listResourceTemplates, readResource } from './resources.js'
+import { listen, subscribe, unsubscribe } from './subscriptions.js'
 import { callTool, listTools } from './tools.js'
 
 /** Every operation has its handler: one that is missing does not compile. */
@@ -20,4 +21,7 @@ export const OPERATIONS: Readonly<Record<Operation, OperationHandler>> = {
   'list-resource-templates': listResourceTemplates,
   'read-resource': readResource,
   complete,
+  subscribe,
+  unsubscribe,
+  listen,
 }

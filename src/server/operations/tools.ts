@@ -7,7 +7,7 @@ import { Tool, type ToolResult, toToolResult } from '../../router/tool-result.js
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
 import { CallTimedOut } from '../limits.js'
-import { runOffered, then } from '../run-offered.js'
+import { andThen, runOffered } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
 
 type AnyTool = ToolDefinition<never>
@@ -28,9 +28,9 @@ export const callTool: OperationHandler = (context, session) => {
 }
 
 function runTool(context: ServerContext, session: CallSession, tool: AnyTool): Awaitable<ToolResult> {
-  return then(tool.input.check(objectParam(session.params, 'arguments')), (checked) => {
+  return andThen(tool.input.check(objectParam(session.params, 'arguments')), (checked) => {
     if (!checked.ok) return refuseArguments(session, checked.errors)
-    return then(runHandler(context, session, { tool, params: checked.value }), (value) =>
+    return andThen(runHandler(context, session, { tool, params: checked.value }), (value) =>
       checkOutput(context, { tool, session, result: toToolResult(value) }),
     )
   })
@@ -66,7 +66,7 @@ interface Answered {
 function checkOutput(context: ServerContext, answered: Answered): Awaitable<ToolResult> {
   const { tool, result } = answered
   if (tool.output === undefined || result.isError === true) return result
-  return then(tool.output.check(result.structuredContent), (checked) => conform(context, answered, checked))
+  return andThen(tool.output.check(result.structuredContent), (checked) => conform(context, answered, checked))
 }
 
 function conform(context: ServerContext, { tool, session, result }: Answered, checked: Checked): ToolResult {

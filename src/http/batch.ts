@@ -1,0 +1,54 @@
+import type { Codec } from '../protocol/codec.js'
+import { type Message, parseMessage } from '../protocol/jsonrpc.js'
+import { type Answer, refuse } from '../server/dispatch.js'
+import type { Incoming } from './incoming.js'
+import { refuseMessage } from './refusal.js'
+import type { CallReply } from './reply.js'
+import { notified, replyFor, type Sender } from './sender.js'
+
+/** Messages in one array of 2025-03-26. */
+const MAX_BATCH = 100
+
+/** 2025-03-26 basic, Batching. The answers come together, as an array or on the stream that a call has opened. */
+export async function serveBatch(incoming: Incoming, sender: Sender, batch: readonly unknown[]): Promise<void> {
+  const { codec } = sender.client
+  const problem = batchProblem(codec, batch)
+  if (problem !== undefined) {
+    const failure = { code: 'INVALID_REQUEST', message: problem } as const
+    return incoming.responder.refuse(refuseMessage(codec, { failure }))
+  }
+  const reply = replyFor(incoming, sender)
+  const answers = batch.map((item) => serveItem(incoming, sender, { message: parseMessage(item), reply }))
+  const settled = await Promise.all(answers)
+  if (sender.session?.client.changed) await incoming.server.sessions?.save(sender.session)
+  const bodies = settled.filter((answer) => answer !== undefined).map(({ body }) => body)
+  if (bodies.length === 0) reply.endWithout()
+  else reply.end(200, `[${bodies.join(',')}]`)
+}
+
+function batchProblem(codec: Codec, batch: readonly unknown[]): string | undefined {
+  if (batch.length === 0) return 'An empty array is no message'
+  if (!codec.batches) return 'The body must be a single message'
+  return batch.length > MAX_BATCH ? `An array may hold ${MAX_BATCH} messages` : undefined
+}
+
+function serveItem(
+  { server, access }: Incoming,
+  { client }: Sender,
+  { message, reply }: { message: Message; reply: CallReply },
+): Answer | undefined | PromiseLike<Answer | undefined> {
+  switch (message.kind) {
+    case 'invalid':
+      return refuse(client.codec, message.id, message.failure)
+    case 'response':
+      return undefined
+    case 'notification':
+      notified(client, message)
+      return undefined
+    case 'request': {
+      if (message.method !== 'initialize') return server.serve(message, { client, access }, reply)
+      const failure = { code: 'INVALID_REQUEST', message: 'initialize must not be part of an array' } as const
+      return refuse(client.codec, message.id, failure)
+    }
+  }
+}

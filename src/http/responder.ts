@@ -1,0 +1,71 @@
+import type { HttpCall, HttpHeaders, HttpStream } from './http-call.js'
+import type { Refusal } from './refusal.js'
+import { type KeepAlive, STREAM_HEADERS } from './sse.js'
+
+const JSON_HEADERS: HttpHeaders = { 'content-type': 'application/json' }
+const NONE: HttpHeaders = {}
+
+/** The way back of one HTTP request, with the headers that all its answers carry. */
+export class Responder {
+  readonly call: HttpCall
+  readonly #shared: HttpHeaders | undefined
+  readonly #keepAlive: KeepAlive
+  #onEnd: (() => void) | undefined
+
+  constructor(call: HttpCall, keepAlive: KeepAlive, shared: HttpHeaders | undefined) {
+    this.call = call
+    this.#keepAlive = keepAlive
+    this.#shared = shared
+  }
+
+  /** Tells once when the exchange is over: answered, or left by the client. */
+  onEnd(listener: () => void): void {
+    this.#onEnd = listener
+  }
+
+  json(status: number, body: string, headers?: HttpHeaders): void {
+    this.call.reply(status, this.#headers(JSON_HEADERS, headers), body)
+    this.#ended()
+  }
+
+  empty(status: number, headers?: HttpHeaders): void {
+    this.call.reply(status, this.#headers(NONE, headers))
+    this.#ended()
+  }
+
+  refuse({ status, headers, body }: Refusal): void {
+    this.json(status, body, headers)
+  }
+
+  /** Opens an event stream that is kept alive until it ends or the client is gone. */
+  stream(headers?: HttpHeaders): HttpStream {
+    const stream = this.call.stream(200, this.#headers(STREAM_HEADERS, headers))
+    this.#keepAlive.add(stream)
+    const { closed } = this.call
+    const remove = (): void => {
+      this.#keepAlive.remove(stream)
+      this.#ended()
+    }
+    if (closed.aborted) remove()
+    else closed.addEventListener('abort', remove, { once: true })
+    return {
+      write: (chunk) => stream.write(chunk),
+      drained: () => stream.drained(),
+      end: () => {
+        remove()
+        stream.end()
+      },
+    }
+  }
+
+  #ended(): void {
+    const listener = this.#onEnd
+    this.#onEnd = undefined
+    listener?.()
+  }
+
+  #headers(own: HttpHeaders, more?: HttpHeaders): HttpHeaders {
+    if (this.#shared === undefined && more === undefined) return own
+    return { ...own, ...this.#shared, ...more }
+  }
+}

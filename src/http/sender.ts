@@ -1,0 +1,55 @@
+import { codecOf } from '../protocol/codecs.js'
+import type { NotificationMessage } from '../protocol/jsonrpc.js'
+import { ASSUMED_SESSION_VERSION, isSessionVersion } from '../protocol/versions.js'
+import { cancelCall } from '../server/cancel.js'
+import { Client } from '../server/client.js'
+import type { LiveSession } from '../server/sessions.js'
+import { channelStreams } from './channel-stream.js'
+import type { Incoming } from './incoming.js'
+import { type Refusal, refusal } from './refusal.js'
+import { CallReply } from './reply.js'
+
+export const SESSION_HEADER = 'mcp-session-id'
+
+/** Who sends a message: a session that is kept, or a client that says all it has to say each time. */
+export interface Sender {
+  readonly client: Client
+  readonly session: LiveSession | undefined
+}
+
+/** The session of the request's id; a client of its own where the server keeps none. */
+export async function senderOf(incoming: Incoming): Promise<Sender | Refusal> {
+  const { server, responder } = incoming
+  if (server.sessions !== undefined) {
+    const session = await sessionOf(incoming)
+    return 'client' in session ? { client: session.client, session } : session
+  }
+  // Without a session the header is all there is to say the version (2025-11-25 basic/transports, Protocol Version Header).
+  const version = responder.call.headers('mcp-protocol-version')[0]
+  const codec = codecOf(isSessionVersion(version) ? version : ASSUMED_SESSION_VERSION)
+  return { client: new Client(codec), session: undefined }
+}
+
+/** The session that a request names and its caller owns; `release` it when the request is over. */
+export async function sessionOf({ server, responder, access }: Incoming): Promise<LiveSession | Refusal> {
+  const id = responder.call.headers(SESSION_HEADER)[0]
+  if (id === undefined) {
+    const data = { reason: 'session_required', header: 'Mcp-Session-Id' }
+    return refusal(400, data, 'The header Mcp-Session-Id is missing: send initialize first')
+  }
+  const session = await server.sessions?.use(id, access?.principal ?? null)
+  return session ?? refusal(404, { reason: 'session_unknown' }, 'There is no such session: send initialize again')
+}
+
+/** A session's calls are answered on streams that it can come back to. */
+export function replyFor({ server, responder, accepted, retryMs }: Incoming, { client, session }: Sender): CallReply {
+  const { channels } = server
+  if (session === undefined || channels === undefined || !client.codec.resumable)
+    return new CallReply(responder, accepted)
+  const open = channelStreams(() => channels.openCall(session), { prime: client.codec.primesStreams, retryMs })
+  return new CallReply(responder, accepted, open)
+}
+
+export function notified(client: Client, { method, params }: NotificationMessage): void {
+  if (method === 'notifications/cancelled') cancelCall(client.calls, params)
+}

@@ -1,0 +1,53 @@
+import { Access } from '../router/access.js'
+import type { LiveSession } from '../server/sessions.js'
+import { openSink } from './channel-stream.js'
+import type { Incoming } from './incoming.js'
+import { refusal } from './refusal.js'
+import { sessionOf } from './sender.js'
+
+/** The stream of a session, for what belongs to no call, or one that its client comes back to (2025-11-25 basic/transports). */
+export async function serveGet(incoming: Incoming, secondStream: 'refuse' | 'takeOver'): Promise<void> {
+  const { responder, accepted, server } = incoming
+  if (!accepted.stream) {
+    return responder.refuse(refusal(406, { reason: 'accept', header: 'Accept' }, 'Accept must allow text/event-stream'))
+  }
+  const session = await sessionOf(incoming)
+  if (!('client' in session)) return responder.refuse(session)
+  try {
+    await connectStream(incoming, session, secondStream)
+  } finally {
+    server.sessions?.release(session)
+  }
+}
+
+async function connectStream(
+  { server, responder, access }: Incoming,
+  session: LiveSession,
+  secondStream: 'refuse' | 'takeOver',
+): Promise<void> {
+  const { channels } = server
+  const after = responder.call.headers('last-event-id')[0]
+  if (channels === undefined) return
+  if (!channels.isOfSession(after)) {
+    const sink = openSink(responder, () => undefined)
+    if (!(await channels.resume(session, sink, after ?? ''))) sink.end()
+    return
+  }
+  if (channels.ofSession(session.id)?.attached && secondStream === 'refuse') {
+    const data = { reason: 'stream_open', option: 'secondStream' }
+    return responder.refuse(refusal(409, data, 'This session has its stream already'))
+  }
+  const sink = openSink(responder, (lost) => channels.ofSession(session.id)?.lost(lost))
+  const { codec } = session.client
+  await channels.connect(session, sink, { access: access ?? new Access(session.id), after, prime: codec.primesStreams })
+}
+
+/** The client has ended its session: from here on its id is unknown. */
+export async function serveDelete(incoming: Incoming): Promise<void> {
+  const { responder, server, access } = incoming
+  const session = await sessionOf(incoming)
+  if (!('client' in session)) return responder.refuse(session)
+  await server.sessions?.end(session)
+  const ok = await server.terminated(access ?? new Access(session.id))
+  responder.empty(ok ? 200 : 204)
+}

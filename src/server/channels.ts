@@ -1,0 +1,125 @@
+import type { Store } from '../backplane/store.js'
+import { notificationMessage } from '../protocol/jsonrpc.js'
+import type { Access } from '../router/access.js'
+import { EventChannel, type EventSink } from './event-channel.js'
+import { ALL_LISTS, type Listeners } from './listeners.js'
+import type { LiveSession, Sessions } from './sessions.js'
+import { type ResumeOptions, StreamLog, streamOf } from './stream-log.js'
+
+/** The name of the stream that belongs to no call. */
+const SESSION_STREAM = 'session'
+/** Milliseconds after which a client comes back whose stream was let go. */
+const RETRY_MS = 1000
+
+export interface ChannelsOptions {
+  readonly store: Store
+  readonly resume: Required<ResumeOptions>
+  readonly listeners: Listeners
+  readonly sessions: Sessions
+  readonly ids: () => string
+  readonly report: (error: unknown) => void
+}
+
+/** The streams of sessions on this node: one a session for what belongs to no call, and one a call that streams. */
+export class Channels {
+  readonly #options: ChannelsOptions
+  readonly #byKey = new Map<string, EventChannel>()
+
+  constructor(options: ChannelsOptions) {
+    this.#options = options
+  }
+
+  /** A stream for one call; it is forgotten when it ends, and what is in its log stays for a while. */
+  openCall(session: LiveSession): EventChannel {
+    const channel = this.#open(session, this.#options.ids())
+    const forget = session.onEnd(() => void channel.end())
+    const end = channel.end.bind(channel)
+    channel.end = async (message) => {
+      forget()
+      await end(message)
+      this.#byKey.delete(keyOf(session.id, channel.log.name))
+    }
+    return channel
+  }
+
+  /** The session's own stream where it is open here. */
+  ofSession(id: string): EventChannel | undefined {
+    return this.#byKey.get(keyOf(id, SESSION_STREAM))
+  }
+
+  /** Opens the session's own stream, or goes on with it where `after` is one of its events. */
+  async connect(session: LiveSession, sink: EventSink, { access, after, prime }: Connecting): Promise<void> {
+    const channel = this.ofSession(session.id) ?? (await this.#begin(session, access, after))
+    await channel.attach(sink, after === undefined ? { prime } : { after })
+  }
+
+  /** Goes on with the stream of a call. False when the id is none of this session's. */
+  async resume(session: LiveSession, sink: EventSink, after: string): Promise<boolean> {
+    const name = streamOf(after)
+    if (name === undefined) return false
+    const running = this.#byKey.get(keyOf(session.id, name))
+    const channel = running ?? this.#channel(session, name)
+    await channel.attach(sink, { after })
+    // A stream that is not here and has not ended will never end: its call is gone.
+    if (running === undefined && channel.attached) sink.end()
+    return true
+  }
+
+  /** Lets all connections go: their clients may come back, to another node or to this one later. */
+  endAll(): void {
+    for (const channel of [...this.#byKey.values()])
+      if (channel.log.name === SESSION_STREAM) void channel.release(RETRY_MS)
+  }
+
+  isOfSession(after: string | undefined): boolean {
+    return after === undefined || streamOf(after) === SESSION_STREAM
+  }
+
+  /** From its first connection on a session hears what happens, also while its client is away for a moment. */
+  async #begin(session: LiveSession, access: Access, after: string | undefined): Promise<EventChannel> {
+    const { listeners, sessions } = this.#options
+    const channel = this.#open(session, SESSION_STREAM)
+    if (after === undefined) await channel.log.drop()
+    session.holds++
+    const remove = listeners.add({
+      access,
+      lists: ALL_LISTS,
+      resources: session.client.subscriptions,
+      tell: (method, params) => void channel.send(notificationMessage(method, params)),
+    })
+    const timer = setInterval(() => this.#check(session, channel), Math.max(10, Math.floor(sessions.ttlMs / 4)))
+    session.onEnd(() => {
+      clearInterval(timer)
+      remove()
+      this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
+      void channel.end()
+    })
+    return channel
+  }
+
+  /** A connected client keeps its session in time; one that has stayed away as long as a session may be idle has left it. */
+  #check(session: LiveSession, channel: EventChannel): void {
+    const { sessions, report } = this.#options
+    if (channel.attached) sessions.renew(session).catch(report)
+    else sessions.expire(session).catch(report)
+  }
+
+  #open(session: LiveSession, name: string): EventChannel {
+    const channel = this.#channel(session, name)
+    this.#byKey.set(keyOf(session.id, name), channel)
+    return channel
+  }
+
+  #channel(session: LiveSession, name: string): EventChannel {
+    const { store, resume: options, report } = this.#options
+    return new EventChannel(new StreamLog(store, session.id, { name, options }), report)
+  }
+}
+
+interface Connecting {
+  readonly access: Access
+  readonly after: string | undefined
+  readonly prime: boolean
+}
+
+const keyOf = (sessionId: string, name: string): string => `${sessionId}/${name}`

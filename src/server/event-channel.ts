@@ -1,0 +1,110 @@
+import type { GapError, StreamEvent, StreamLog } from './stream-log.js'
+
+/** An open connection that takes the events of a channel. */
+export interface EventSink {
+  /** False when the connection is full. */
+  write(event: StreamEvent): boolean
+  /** Tells the client to come back after so many milliseconds; the stream goes on without it. */
+  retry(ms: number): void
+  end(): void
+}
+
+/** Events that a connection may leave unread before it is cut; its client can come back for them. */
+const MAX_UNREAD = 256
+
+/**
+ * A stream that outlives its connections: each event is in its log before it is written, so that a client that comes back
+ * gets what it missed. Events keep their order, whatever the store takes for each.
+ */
+export class EventChannel {
+  readonly log: StreamLog
+  readonly #report: (error: unknown) => void
+  #sink: EventSink | undefined
+  #unread = 0
+  #tail: Promise<void> = Promise.resolve()
+  #ended = false
+
+  constructor(log: StreamLog, report: (error: unknown) => void) {
+    this.log = log
+    this.#report = report
+  }
+
+  get attached(): boolean {
+    return this.#sink !== undefined
+  }
+
+  /** Connects the channel; `after` is the last event that the client has seen. Takes the place of an earlier connection. */
+  attach(sink: EventSink, options: { after?: string; prime?: boolean } = {}): Promise<void> {
+    return this.#next(async () => {
+      this.#sink?.end()
+      this.#sink = sink
+      this.#unread = 0
+      if (options.after !== undefined) await this.#replay(options.after)
+      else if (options.prime) this.#write({ id: await this.log.prime(), message: undefined, end: false })
+    })
+  }
+
+  /** Resolves when the event is kept, which is all that a client is owed. */
+  send(message: string): Promise<void> {
+    return this.#next(async () => {
+      if (!this.#ended) this.#write({ id: await this.log.append(message), message, end: false })
+    })
+  }
+
+  /** The last event, where there is one, and the end of the stream. */
+  end(message?: string): Promise<void> {
+    return this.#next(async () => {
+      if (this.#ended) return
+      if (message !== undefined) this.#write({ id: await this.log.append(message), message, end: false })
+      this.#ended = true
+      await this.log.end()
+      this.#sink?.end()
+      this.#sink = undefined
+    })
+  }
+
+  /** Lets the connection go, on our side; its client is told when to come back. */
+  async release(retryMs: number): Promise<void> {
+    await this.#next(() => {
+      this.#sink?.retry(retryMs)
+      this.#sink?.end()
+      this.#sink = undefined
+    })
+  }
+
+  /** The connection is gone; nothing happens when it was not the one in use. */
+  lost(sink: EventSink): boolean {
+    if (this.#sink !== sink) return false
+    this.#sink = undefined
+    return true
+  }
+
+  async #replay(after: string): Promise<void> {
+    try {
+      for await (const event of this.log.after(after)) {
+        if (!event.end) this.#write(event)
+        else this.#ended = true
+      }
+    } catch (error) {
+      // What is gone cannot be made up for; the client sees its stream end and begins anew.
+      if ((error as GapError).name !== 'GapError') throw error
+      this.#ended = true
+    }
+    if (!this.#ended) return
+    this.#sink?.end()
+    this.#sink = undefined
+  }
+
+  #write(event: StreamEvent): void {
+    if (this.#sink === undefined) return
+    this.#unread = this.#sink.write(event) ? 0 : this.#unread + 1
+    if (this.#unread <= MAX_UNREAD) return
+    this.#sink.end()
+    this.#sink = undefined
+  }
+
+  #next(step: () => Promise<void> | void): Promise<void> {
+    this.#tail = this.#tail.then(step).catch((error: unknown) => this.#report(error))
+    return this.#tail
+  }
+}

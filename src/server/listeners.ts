@@ -1,0 +1,70 @@
+import type { Access } from '../router/access.js'
+import type { Kind } from '../router/catalogue.js'
+import { type Authorizing, authorizeResources } from './authorize.js'
+import { followedUri } from './followed-uri.js'
+
+/** Someone who wants to hear what happens outside of any call: a listen stream, or a session with a stream. */
+export interface Listener {
+  readonly access: Access
+  /** The lists whose changes are wanted. */
+  readonly lists: ReadonlySet<Kind>
+  /** The URIs of resources that are followed, canonical. */
+  readonly resources: ReadonlySet<string>
+  /** Sends a notification; does not throw. */
+  tell(method: string, params: object): void
+}
+
+/** A session hears of every list; only who listens for one call chooses. */
+export const ALL_LISTS: ReadonlySet<Kind> = new Set(['tool', 'prompt', 'resource'])
+
+const LISTS: Readonly<
+  Record<Kind, { readonly method: string; readonly visible: 'tools' | 'prompts' | 'resourceTemplates' }>
+> = {
+  tool: { method: 'notifications/tools/list_changed', visible: 'tools' },
+  prompt: { method: 'notifications/prompts/list_changed', visible: 'prompts' },
+  resource: { method: 'notifications/resources/list_changed', visible: 'resourceTemplates' },
+}
+
+/** Those who listen on this node. */
+export class Listeners {
+  readonly #all = new Set<Listener>()
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  /** Returns the way out. */
+  add(listener: Listener): () => void {
+    this.#all.add(listener)
+    return () => this.#all.delete(listener)
+  }
+
+  /**
+   * A list has changed. Who sees a part of it hears only of names that are theirs; without names, who sees a part cannot be
+   * concerned for sure, and is not told. Resolves to how many were told.
+   */
+  listChanged(kind: Kind, names?: readonly string[]): number {
+    const { method, visible } = LISTS[kind]
+    let told = 0
+    for (const { access, lists, tell } of this.#all) {
+      const concerned = names?.some((name) => access.sees(visible, name)) ?? !access.limits(visible)
+      if (!lists.has(kind) || !concerned) continue
+      tell(method, {})
+      told++
+    }
+    return told
+  }
+
+  /** Resources have changed: each follower is asked about once, for all of them, and told of those still allowed. */
+  async resourcesUpdated(authorizing: Authorizing, uris: readonly string[]): Promise<number> {
+    const wanted = new Map(uris.map((uri) => [followedUri(uri), uri]))
+    const told = [...this.#all].map(async ({ access, resources, tell }) => {
+      const followed = [...wanted].filter(([canonical]) => resources.has(canonical)).map(([, uri]) => uri)
+      if (followed.length === 0) return 0
+      const allowed = await authorizeResources(authorizing, followed, access)
+      for (const uri of allowed) tell('notifications/resources/updated', { uri })
+      return allowed.length === 0 ? 0 : 1
+    })
+    return (await Promise.all(told)).reduce<number>((sum, one) => sum + one, 0)
+  }
+}

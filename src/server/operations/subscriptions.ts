@@ -1,0 +1,90 @@
+import { McpError } from '../../errors.js'
+import { isObject } from '../../protocol/jsonrpc.js'
+import type { Kind } from '../../router/catalogue.js'
+import { authorizeResources } from '../authorize.js'
+import type { CallSession } from '../call-session.js'
+import type { OperationHandler, ServerContext } from '../context.js'
+import { followedUri } from '../followed-uri.js'
+import { notFound } from '../read-resource.js'
+import { stringParam } from './params.js'
+
+const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
+
+/** A session follows a resource from here on (2025-11-25 server/resources, Subscriptions). */
+export const subscribe: OperationHandler = async (context, session) => {
+  const uri = stringParam(session.params, 'uri')
+  const [allowed] = await authorizeResources(context, [uri], session.access)
+  if (allowed === undefined) throw notFound(uri)
+  session.subscribe(uri)
+  return {}
+}
+
+export const unsubscribe: OperationHandler = (_context, session) => {
+  session.unsubscribe(stringParam(session.params, 'uri'))
+  return {}
+}
+
+/** What a client asked to hear, as far as it is honoured; the keys are those of the wire. */
+interface Honoured {
+  toolsListChanged?: true
+  promptsListChanged?: true
+  resourcesListChanged?: true
+  resourceSubscriptions?: readonly string[]
+}
+
+const LISTS = [
+  ['toolsListChanged', 'tool'],
+  ['promptsListChanged', 'prompt'],
+  ['resourcesListChanged', 'resource'],
+] as const satisfies readonly (readonly [keyof Honoured, Kind])[]
+
+/**
+ * 2026-07-28 basic/patterns/subscriptions: acknowledged first, with what will be honoured; then each notification carries
+ * the id of this request. It is answered only when the server ends it.
+ */
+export const listen: OperationHandler = async (context, session) => {
+  if (!session.canStream) throw new McpError('INVALID_REQUEST', 'Accept must allow text/event-stream for this method')
+  const leave = context.listens.enter(session.access.principal)
+  let stopWatching = (): void => undefined
+  try {
+    const honoured = await honour(context, session)
+    const meta = { [SUBSCRIPTION_ID]: session.requestId }
+    const closed = new Promise<void>((resolve) => {
+      session.signal.addEventListener('abort', () => resolve(), { once: true })
+      stopWatching = context.onClose(resolve)
+    })
+    // Whatever happens from here on is told behind the acknowledgement, never before it.
+    void session.notify('notifications/subscriptions/acknowledged', { _meta: meta, notifications: honoured })
+    const remove = context.listeners.add({
+      access: session.access,
+      lists: new Set(LISTS.filter(([key]) => honoured[key]).map(([, kind]) => kind)),
+      resources: new Set(honoured.resourceSubscriptions?.map(followedUri)),
+      tell: (method, params) => void session.notify(method, { ...params, _meta: meta }),
+    })
+    await closed.finally(remove)
+    return { _meta: meta }
+  } finally {
+    stopWatching()
+    leave()
+  }
+}
+
+async function honour(context: ServerContext, session: CallSession): Promise<Honoured> {
+  const { notifications } = session.params
+  if (!isObject(notifications)) throw new McpError('INVALID_PARAMS', 'params.notifications must be an object')
+  const honoured: Honoured = {}
+  for (const [key] of LISTS) {
+    const wanted = notifications[key]
+    if (wanted !== undefined && typeof wanted !== 'boolean') {
+      throw new McpError('INVALID_PARAMS', `params.notifications.${key} must be a boolean`)
+    }
+    if (wanted === true) honoured[key] = true
+  }
+  const uris = notifications['resourceSubscriptions']
+  if (uris === undefined) return honoured
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
+    throw new McpError('INVALID_PARAMS', 'params.notifications.resourceSubscriptions must be a list of URIs')
+  }
+  honoured.resourceSubscriptions = await authorizeResources(context, uris, session.access)
+  return honoured
+}
