@@ -65,8 +65,9 @@ export class Arena {
     const measured = new Map<string, { ours: Slice; theirs: Slice }[]>(rows.map(({ name }) => [name, []]))
     for (const row of rows) await this.#open(row)
     for (let round = 0; round < this.#options.rounds; round++) {
-      const slices = await this.#round(round)
-      for (const row of rows) {
+      const due = rows.filter(({ every = 1 }) => round % every === 0)
+      const slices = await this.#round(round, new Set(due.flatMap(lanesOf)))
+      for (const row of due) {
         const ours = slices.get(laneKey(row.server, row)) as Slice
         const theirs = slices.get(laneKey(row.against, row)) as Slice
         measured.get(row.name)?.push({ ours, theirs })
@@ -87,9 +88,9 @@ export class Arena {
     }
   }
 
-  /** Every lane once; each round begins with another one, so that none is always the first. */
-  async #round(round: number): Promise<ReadonlyMap<string, Slice>> {
-    const lanes = [...this.#lanes]
+  /** Every lane that is due once; each round begins with another one, so that none is always the first. */
+  async #round(round: number, due: ReadonlySet<string>): Promise<ReadonlyMap<string, Slice>> {
+    const lanes = [...this.#lanes].filter(([key]) => due.has(key))
     const first = round % Math.max(1, lanes.length)
     const slices = new Map<string, Slice>()
     for (const [key, lane] of [...lanes.slice(first), ...lanes.slice(0, first)]) {
@@ -120,6 +121,10 @@ export class Arena {
 function laneKey(server: ServerName, { request }: LoadRow): string {
   // A bare echo does the same work for every request, so the rows share its slices.
   return server.startsWith('bare-') ? server : `${server} ${JSON.stringify(request.headers)}`
+}
+
+function lanesOf(row: LoadRow): readonly string[] {
+  return [laneKey(row.server, row), laneKey(row.against, row)]
 }
 
 async function openLane(name: ServerName, request: LoadRequest, nodeOptions: readonly string[]): Promise<Lane> {

@@ -47,7 +47,7 @@ async function main(): Promise<void> {
 
 function report(rows: readonly Row[], measured: ReadonlyMap<string, Measured>): readonly string[] {
   const failed: string[] = []
-  printRow(['', 'ratio', 'middle half', 'budget', '', 'ours', 'bare'])
+  printRow(['', 'ratio', 'middle half', 'CPU', 'budget', '', 'ours', 'bare'])
   for (const row of rows) {
     const told = verdict(row, measured.get(row.name) as Measured, budgets[row.name])
     printRow(told.cells)

@@ -8,7 +8,7 @@ export interface Budget {
   readonly most?: number
 }
 
-const WIDTHS = [32, 7, 13, 8, 6, 32, 32]
+const WIDTHS = [32, 6, 12, 6, 7, 5, 32, 32]
 /** A server that uses less of its core than this was not the bottleneck, and its rate says little. */
 const LEAST_BUSY = 0.85
 
@@ -28,7 +28,8 @@ export function verdict(row: Row, measured: Measured, budget: Budget = {}): { ce
   const bound = budget.least === undefined ? (budget.most === undefined ? '' : `≤ ${budget.most}`) : `≥ ${budget.least}`
   const told = bound === '' ? '' : ok ? 'ok' : 'OVER'
   const spread = `${low.toFixed(2)}–${high.toFixed(2)}`
-  return { cells: [row.name, median.toFixed(2), spread, bound, told, ...sides(measured)], ok }
+  const cells = [row.name, median.toFixed(2), spread, cpuText(row, measured), bound, told, ...sides(measured)]
+  return { cells, ok }
 }
 
 function ratios(row: Row, measured: Measured): readonly number[] {
@@ -37,6 +38,14 @@ function ratios(row: Row, measured: Measured): readonly number[] {
     const rate = ours.perSecond / theirs.perSecond
     return row.compare === 'rate' ? rate : 1 / rate
   })
+}
+
+/** The ratio of CPU times, which what else runs on the machine disturbs less than it does the rates. */
+function cpuText(row: Row, measured: Measured): string {
+  if ('timings' in measured) return ''
+  const costs = measured.slices.map(({ ours, theirs }) => ours.cpuMicros / theirs.cpuMicros)
+  const { median } = summarise(costs)
+  return (row.compare === 'rate' ? 1 / median : median).toFixed(2)
 }
 
 function sides(measured: Measured): readonly string[] {
@@ -51,7 +60,7 @@ function sliceText(slices: readonly Slice[]): string {
   const middle = (value: (slice: Slice) => number): number => summarise(slices.map(value)).median
   const busy = middle((slice) => slice.busy)
   const rate = Math.round(middle((slice) => slice.perSecond)).toLocaleString('en')
-  const idle = busy < LEAST_BUSY ? ', waited for its load' : ''
+  const idle = busy < LEAST_BUSY ? ', waited' : ''
   return `${rate}/s, ${middle((slice) => slice.cpuMicros).toFixed(1)} µs CPU (${(busy * 100).toFixed(0)} %)${idle}`
 }
 

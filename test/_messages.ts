@@ -10,7 +10,11 @@ export const META: Members = {
 }
 
 /** A request as a client of the cell's version writes it. */
-export function request(cell: Cell, id: unknown, { method, params = {} }: { method: unknown; params?: Members }): Members {
+export function request(
+  cell: Cell,
+  id: unknown,
+  { method, params = {} }: { method: unknown; params?: Members },
+): Members {
   const own = params['_meta'] as Members | undefined
   return { jsonrpc: '2.0', id, method, params: cell.sessions ? params : { ...params, _meta: { ...META, ...own } } }
 }

@@ -207,6 +207,14 @@ export class HttpWire extends RecordingWire {
     await this.#options.closed()
   }
 
+  /** What has its answer cannot be cancelled any more. */
+  protected override deliver(value: unknown, id?: unknown): void {
+    for (const message of Array.isArray(value) ? value : [value]) {
+      if (isObject(message) && !Object.hasOwn(message, 'method')) this.#running.delete(message['id'] ?? id)
+    }
+    super.deliver(value, id)
+  }
+
   /** Where hanging up is how a request is cancelled, the notification is not sent. */
   #cancels(message: Members | undefined): boolean {
     if (this.#version !== STATELESS || message?.['method'] !== 'notifications/cancelled') return false
@@ -217,7 +225,9 @@ export class HttpWire extends RecordingWire {
 
   async #exchange(text: string, message: Members | undefined, signal: AbortSignal): Promise<void> {
     const { url, post } = this.#options
-    const response = await post(new Request(url, { method: 'POST', headers: this.#headers(message), body: text, signal }))
+    const response = await post(
+      new Request(url, { method: 'POST', headers: this.#headers(message), body: text, signal }),
+    )
     this.statuses.push(response.status)
     const id = message?.['id']
     const before = this.received.length
@@ -261,7 +271,9 @@ export class HttpWire extends RecordingWire {
       rest = events.pop() ?? ''
       for (const event of events) {
         const lines = event.split('\n').filter((line) => line.startsWith('data:'))
-        if (lines.length > 0) this.deliver(JSON.parse(lines.map((line) => line.slice(5).trimStart()).join('\n')))
+        const payload = lines.map((line) => line.slice(5).trimStart()).join('\n')
+        // An event without data only names a place in the stream (2025-11-25).
+        if (payload !== '') this.deliver(JSON.parse(payload))
       }
     }
   }

@@ -1,4 +1,4 @@
-import { BodyTooLarge, type HttpCall, type HttpHeaders, type HttpStream } from '../http/http-call.js'
+import { BodyTooLarge, type HttpBody, type HttpCall, type HttpHeaders, type HttpStream } from '../http/http-call.js'
 
 const NONE: readonly string[] = []
 const ENCODER = new TextEncoder()
@@ -53,6 +53,8 @@ export class FetchCall implements HttpCall {
     const chunks: Uint8Array[] = []
     let size = 0
     const reader = this.#request.body?.getReader()
+    // A host that aborts a request does not always end its body.
+    this.closed.addEventListener('abort', () => void reader?.cancel().catch(() => undefined), { once: true })
     for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
       size += read.value.length
       if (size > limit) {
@@ -61,11 +63,13 @@ export class FetchCall implements HttpCall {
       }
       chunks.push(read.value)
     }
+    if (this.closed.aborted) throw new Error('The client hung up')
     return joined(chunks, size)
   }
 
-  reply(status: number, headers: HttpHeaders, body?: string): void {
-    this.#respond(new Response(body ?? null, { status, headers }))
+  reply(status: number, headers: HttpHeaders, body?: HttpBody): void {
+    const whole = typeof body === 'string' || body === undefined ? (body ?? null) : bytesOf(body)
+    this.#respond(new Response(whole, { status, headers }))
   }
 
   stream(status: number, headers: HttpHeaders): HttpStream {
@@ -73,6 +77,12 @@ export class FetchCall implements HttpCall {
     this.#respond(new Response(stream.body, { status, headers }))
     return stream
   }
+}
+
+function bytesOf(pieces: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
+  const chunks = pieces.map((piece) => (typeof piece === 'string' ? ENCODER.encode(piece) : piece))
+  const size = chunks.reduce((sum, { length }) => sum + length, 0)
+  return joined(chunks, size) as Uint8Array<ArrayBuffer>
 }
 
 function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {

@@ -23,7 +23,7 @@ export async function serveBatch(incoming: Incoming, sender: Sender, batch: read
   if (sender.session?.client.changed) await incoming.server.sessions?.save(sender.session)
   const bodies = settled.filter((answer) => answer !== undefined).map(({ body }) => body)
   if (bodies.length === 0) reply.endWithout()
-  else reply.end(200, `[${bodies.join(',')}]`)
+  else reply.end(200, `[${bodies.map(String).join(',')}]`)
 }
 
 function batchProblem(codec: Codec, batch: readonly unknown[]): string | undefined {

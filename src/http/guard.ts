@@ -2,6 +2,9 @@ import type { HttpCall } from './http-call.js'
 import { LOOPBACK, type ResolvedOptions } from './options.js'
 import { type Refusal, refusal } from './refusal.js'
 
+/** Headers that decide who is served, and how. */
+const ONCE = ['host', 'origin', 'mcp-protocol-version', 'mcp-session-id'] as const
+
 /** The name in a `Host` header, without its port. */
 function hostName(host: string): string {
   const port = host.startsWith('[') ? host.indexOf(':', host.indexOf(']')) : host.indexOf(':')
@@ -33,6 +36,11 @@ export class Guard {
   }
 
   check(call: HttpCall): Refusal | undefined {
+    const repeated = ONCE.find((name) => call.headers(name).length > 1)
+    if (repeated !== undefined) {
+      // What stands between client and server may have read the other one.
+      return refusal(400, { reason: 'repeated', header: repeated }, `The header ${repeated} is there twice`)
+    }
     const host = call.headers('host')[0]
     if (this.#hosts !== undefined && (host === undefined || !this.#hosts.has(hostName(host)))) {
       return refusal(

@@ -7,6 +7,9 @@ export interface HttpStream {
   end(): void
 }
 
+/** The whole of an answer: text, or pieces of it that are sent one behind the other, text as UTF-8. */
+export type HttpBody = string | readonly (string | Uint8Array)[]
+
 export type HttpHeaders = Readonly<Record<string, string>>
 
 /**
@@ -28,7 +31,7 @@ export interface HttpCall {
   /** Aborted when the client has hung up before it had its answer. */
   readonly closed: AbortSignal
   /** Answers and ends; header names in lower case, `content-length` is the host's. */
-  reply(status: number, headers: HttpHeaders, body?: string): void
+  reply(status: number, headers: HttpHeaders, body?: HttpBody): void
   /** Sends the status and headers at once and leaves the answer open. */
   stream(status: number, headers: HttpHeaders): HttpStream
 }

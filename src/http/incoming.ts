@@ -12,4 +12,5 @@ export interface Incoming {
   readonly access: Access | undefined
   readonly streamAfterMs: number
   readonly retryMs: number
+  readonly cacheHeaders: boolean
 }

@@ -13,26 +13,24 @@ const USUAL = 'application/json, text/event-stream'
 
 /** A client that does not say takes everything (RFC 9110 12.5.1). */
 export function accepted(values: readonly string[]): Accepted {
-  if (values.length === 0 || values[0] === USUAL) return BOTH
-  const ranges = values
-    .join(',')
-    .split(',')
-    .map(mediaRange)
-    .filter(({ wanted }) => wanted)
-    .map(({ type }) => type)
-  const takes = (type: string, family: string): boolean =>
-    ranges.includes(type) || ranges.includes(family) || ranges.includes('*/*')
-  return { json: takes(JSON_TYPE, 'application/*'), stream: takes(STREAM_TYPE, 'text/*') }
+  if (values.length === 0 || (values.length === 1 && values[0] === USUAL)) return BOTH
+  const ranges = new Map(values.join(',').split(',').map(mediaRange))
+  return { json: takes(ranges, JSON_TYPE, 'application/*'), stream: takes(ranges, STREAM_TYPE, 'text/*') }
 }
 
-function mediaRange(part: string): { type: string; wanted: boolean } {
+/** The most specific range that fits decides, whether it says yes or no. */
+function takes(ranges: ReadonlyMap<string, boolean>, type: string, family: string): boolean {
+  return ranges.get(type) ?? ranges.get(family) ?? ranges.get('*/*') ?? false
+}
+
+function mediaRange(part: string): [type: string, wanted: boolean] {
   const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
-  return { type, wanted: !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) }
+  return [type, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))]
 }
 
-/** Case and parameters do not matter (RFC 9110 8.3). */
+/** Case and parameters do not matter (RFC 9110 8.3); two different types are none. */
 export function isJsonType(values: readonly string[]): boolean {
-  const value = values[0]
-  if (value === JSON_TYPE) return true
-  return values.length === 1 && value !== undefined && mediaRange(value).type === JSON_TYPE
+  const [value] = values
+  if (value === undefined || values.length > 1) return false
+  return value === JSON_TYPE || mediaRange(value)[0] === JSON_TYPE
 }

@@ -5,9 +5,9 @@ import type { Message, NotificationMessage, RequestMessage } from '../protocol/j
 import { METHODS as SESSION_METHODS } from '../protocol/legacy/methods.js'
 import { claimedVersion, type Envelope, readEnvelope } from '../protocol/modern/envelope.js'
 import { Client } from '../server/client.js'
-import { type Answer, refuse } from '../server/dispatch.js'
+import { type Answer, type CacheHint, refuse } from '../server/dispatch.js'
 import type { Server } from '../server/server.js'
-import type { HttpCall } from './http-call.js'
+import type { HttpCall, HttpHeaders } from './http-call.js'
 import type { Incoming } from './incoming.js'
 import { contradicts, mismatch, paramMismatch } from './mirrored.js'
 import { refuseMessage } from './refusal.js'
@@ -48,7 +48,8 @@ function acceptNotification(responder: Responder, { method, params }: Notificati
   else responder.refuse(refuseMessage(CODEC, { failure }))
 }
 
-function serveRequest({ server, responder, accepted, streamAfterMs, access }: Incoming, request: RequestMessage): void {
+function serveRequest(incoming: Incoming, request: RequestMessage): void {
+  const { server, responder, accepted, streamAfterMs, access } = incoming
   const reply = new CallReply(responder, accepted)
   const read = readRequest(server, responder.call, request)
   if ('code' in read) {
@@ -62,17 +63,25 @@ function serveRequest({ server, responder, accepted, streamAfterMs, access }: In
     reachable: true,
   })
   const answer = server.serve(request, { client, access }, reply)
-  if (!isPromise(answer)) return endWith(reply, answer)
+  if (!isPromise(answer)) return endWith(incoming, reply, answer)
   reply.streamAfter(streamAfterMs)
   answer.then(
-    (late) => endWith(reply, late),
+    (late) => endWith(incoming, reply, late),
     (error: unknown) => server.report(error),
   )
 }
 
-function endWith(reply: CallReply, answer: Answer | undefined): void {
-  if (answer === undefined) reply.endWithout()
-  else reply.end(statelessStatus(answer.failure), answer.body)
+function endWith({ cacheHeaders }: Incoming, reply: CallReply, answer: Answer | undefined): void {
+  if (answer === undefined) return reply.endWithout()
+  const headers = cacheHeaders && answer.cache !== undefined ? toCacheHeaders(answer.cache) : undefined
+  reply.end(statelessStatus(answer.failure), answer.body, headers)
+}
+
+/** What a result depends on besides its URL: a cache that looks at HTTP only must not mix two of them up. */
+const VARY = 'Origin, Authorization, MCP-Protocol-Version, Mcp-Method, Mcp-Name'
+
+function toCacheHeaders({ ttlMs, cacheScope }: CacheHint): HttpHeaders {
+  return { 'cache-control': `${cacheScope}, max-age=${Math.floor(ttlMs / 1000)}`, vary: VARY }
 }
 
 /** The envelope, with all that has to agree with it; the first thing that does not is the failure. */

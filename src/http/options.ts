@@ -39,11 +39,18 @@ export interface HttpOptions {
   readonly retryMs?: number
   /** A second stream of one session is refused, or takes over from the first. @default 'refuse' */
   readonly secondStream?: 'refuse' | 'takeOver'
+  /** Path that answers 200 while the process lives. @default none */
+  readonly healthPath?: string
+  /** Path that answers 200 while new calls are taken, 503 once the server is closing. @default none */
+  readonly readyPath?: string
+  /** Repeats what `withCache` says in `Cache-Control`, for caches that look at HTTP only. @default false */
+  readonly cacheHeaders?: boolean
   /** Publishes where callers get their tokens, and fills the challenge of `unauthorized`. */
   readonly protectedResource?: ProtectedResourceOptions
 }
 
-export type ResolvedOptions = Required<Omit<HttpOptions, 'protectedResource'>>
+export type ResolvedOptions = Required<Omit<HttpOptions, 'protectedResource' | 'healthPath' | 'readyPath'>> &
+  Pick<HttpOptions, 'healthPath' | 'readyPath'>
 
 const DEFAULTS = {
   cors: true,
@@ -52,11 +59,19 @@ const DEFAULTS = {
   streamAfterMs: 10_000,
   keepAliveMs: 15_000,
   retryMs: 1_000,
+  cacheHeaders: false,
   secondStream: 'refuse',
 } as const
 
 const COUNTS = ['maxBodyBytes', 'maxDepth', 'streamAfterMs', 'keepAliveMs', 'retryMs'] as const
-export const HTTP_OPTIONS: readonly string[] = ['origins', 'hosts', 'protectedResource', ...Object.keys(DEFAULTS)]
+export const HTTP_OPTIONS: readonly string[] = [
+  'origins',
+  'hosts',
+  'protectedResource',
+  'healthPath',
+  'readyPath',
+  ...Object.keys(DEFAULTS),
+]
 export const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 /** @throws TypeError that names the option and the mend. */
@@ -64,6 +79,10 @@ export function resolveOptions(owner: string, options: HttpOptions): ResolvedOpt
   assertOptions(owner, options, HTTP_OPTIONS)
   assertCounts(owner, options, COUNTS)
   assertNames(owner, options)
+  for (const option of ['healthPath', 'readyPath'] as const) {
+    const path = options[option]
+    if (path !== undefined && !path.startsWith('/')) throw new TypeError(`${owner}: ${option} must begin with '/'`)
+  }
   const cors = options.cors
   if (typeof cors === 'object' && cors.credentials === true && options.origins === '*') {
     throw new TypeError(

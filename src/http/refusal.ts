@@ -26,7 +26,7 @@ export function refusal(status: number, data: RefusalData, message: string): Ref
 
 /** A refusal of a message that was read: the era's own form and code. */
 export function refuseMessage(codec: Codec, { failure, id, status = 400 }: Refused): Refusal {
-  return { status, headers: {}, body: refuse(codec, id, failure).body }
+  return { status, headers: {}, body: String(refuse(codec, id, failure).body) }
 }
 
 export interface Refused {

@@ -1,3 +1,4 @@
+import type { Body } from '../protocol/model.js'
 import type { Exchange } from '../server/exchange.js'
 import type { HttpHeaders } from './http-call.js'
 import type { Accepted } from './media.js'
@@ -70,11 +71,11 @@ export class CallReply implements Exchange {
   }
 
   /** The last of it; a status tells only where no stream has fixed it already. */
-  end(status: number, body: string, headers?: HttpHeaders): void {
+  end(status: number, body: Body, headers?: HttpHeaders): void {
     this.#settle()
-    if (this.#stream !== undefined) this.#stream.end(body)
+    if (this.#stream !== undefined) this.#stream.end(String(body))
     else if (this.#accepted.json || status !== 200) this.#responder.json(status, body, status === 503 ? RETRY : headers)
-    else this.#open(headers).end(body)
+    else this.#open(headers).end(String(body))
   }
 
   /** There is no answer: the client has cancelled. */

@@ -1,3 +1,4 @@
+import type { Body } from '../protocol/model.js'
 import type { HttpCall, HttpHeaders, HttpStream } from './http-call.js'
 import type { Refusal } from './refusal.js'
 import { type KeepAlive, STREAM_HEADERS } from './sse.js'
@@ -23,8 +24,8 @@ export class Responder {
     this.#onEnd = listener
   }
 
-  json(status: number, body: string, headers?: HttpHeaders): void {
-    this.call.reply(status, this.#headers(JSON_HEADERS, headers), body)
+  json(status: number, body: Body, headers?: HttpHeaders): void {
+    this.call.reply(status, this.#headers(JSON_HEADERS, headers), typeof body === 'string' ? body : body.pieces)
     this.#ended()
   }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BodyTooLarge, type HttpCall, type HttpHeaders, type HttpStream } from '../http/http-call.js'
+import { BodyTooLarge, type HttpBody, type HttpCall, type HttpHeaders, type HttpStream } from '../http/http-call.js'
 
 const NONE: readonly string[] = []
 
@@ -11,6 +11,7 @@ export class NodeCall implements HttpCall {
   readonly #request: MaybeParsed
   readonly #response: ServerResponse
   #closed: AbortController | undefined
+  #repeats: boolean | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request
@@ -32,7 +33,13 @@ export class NodeCall implements HttpCall {
   }
 
   headers(name: string): readonly string[] {
-    return this.#request.headersDistinct[name] ?? NONE
+    const { headers, rawHeaders } = this.#request
+    // As many names as there are lines: none is there twice, and what Node keeps by name is all there is.
+    this.#repeats ??= Object.keys(headers).length * 2 !== rawHeaders.length
+    if (this.#repeats) return this.#request.headersDistinct[name] ?? NONE
+    const value = headers[name]
+    if (value === undefined) return NONE
+    return typeof value === 'string' ? [value] : value
   }
 
   get closed(): AbortSignal {
@@ -47,15 +54,16 @@ export class NodeCall implements HttpCall {
     return readBody(this.#request, limit)
   }
 
-  reply(status: number, headers: HttpHeaders, body?: string): void {
+  reply(status: number, headers: HttpHeaders, body?: HttpBody): void {
     const response = this.#response
     if (response.headersSent || response.destroyed) return
-    const length = body === undefined ? 0 : Buffer.byteLength(body)
+    const length = body === undefined ? 0 : byteLength(body)
     // A flat list is what Node takes as it is.
     const flat = Object.entries(headers).flat()
     if (status !== 204) flat.push('content-length', String(length))
     response.writeHead(status, flat)
-    response.end(body)
+    if (typeof body === 'string' || body === undefined) response.end(body)
+    else endInPieces(response, body)
   }
 
   stream(status: number, headers: HttpHeaders): HttpStream {
@@ -81,6 +89,17 @@ export class NodeCall implements HttpCall {
     else response.once('close', abort)
     return controller
   }
+}
+
+function byteLength(body: HttpBody): number {
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  return body.reduce((sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length), 0)
+}
+
+function endInPieces(response: ServerResponse, pieces: readonly (string | Uint8Array)[]): void {
+  response.cork()
+  for (const piece of pieces) response.write(piece)
+  response.end()
 }
 
 const isDone = (response: ServerResponse): boolean => response.destroyed || response.writableEnded

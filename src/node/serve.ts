@@ -51,7 +51,11 @@ export async function serve<Assigns extends object>(
       `serve: host '${host}' can be reached from elsewhere: list the names it is called by in hosts, ['mcp.example.com'], or say '*'`,
     )
   }
-  if (!path.startsWith('/')) throw new TypeError(`serve: path must begin with '/', not '${path}'`)
+  if (typeof path !== 'string' || !path.startsWith('/'))
+    throw new TypeError(`serve: path must begin with '/', not '${String(path)}'`)
+  if (!Number.isSafeInteger(port) || port < 0 || port > 65_535) {
+    throw new TypeError(`serve: port must be a whole number from 0 to 65535, not ${String(port)}`)
+  }
   resolveOptions('serve', endpointOptions(options, `http://${LOOPBACK[0]}${path}`))
   const server = toServer(target as Router<never> | Server)
   const http = createHttpServer()
@@ -59,10 +63,11 @@ export async function serve<Assigns extends object>(
   const taken = (http.address() as AddressInfo).port
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
   const url = `http://${name}:${taken}${path}`
+  const paths = new Set([path, options.healthPath, options.readyPath])
   const endpoint = httpEndpoint(server, endpointOptions(options, url), 'serve')
   http.on('request', (request, response) => {
     const call = new NodeCall(request, response)
-    if (call.path === path || call.path.startsWith(WELL_KNOWN)) void endpoint.handle(call)
+    if (paths.has(call.path) || call.path.startsWith(WELL_KNOWN)) void endpoint.handle(call)
     else call.reply(404, { 'content-type': 'text/plain' }, `Nothing is here: MCP is served at ${path}\n`)
   })
   const close = closer(http, server)

@@ -1,5 +1,5 @@
 import type { ErrorCode, Failure } from '../errors.js'
-import type { LogLevel, Result } from './model.js'
+import type { EncodedResult, LogLevel, Result } from './model.js'
 import type { ProtocolVersion } from './versions.js'
 
 /** What the server can do, in words that no version changes. A version offers an operation under a method name. */
@@ -78,7 +78,7 @@ export interface Codec {
   /**
    * The members that a result of `method` has in this version, as JSON text; `serverInfo` is JSON too. Throws where JSON cannot hold the result.
    */
-  encodeResult(method: Method, result: Result, serverInfo: string | undefined): string
+  encodeResult(method: Method, result: Result, serverInfo: string | undefined): EncodedResult
 }
 
 /** The wire form of a failure in one version. */

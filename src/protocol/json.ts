@@ -23,7 +23,8 @@ export function parseJson(text: string, maxDepth: number): ParsedJson {
   } catch {
     return { ok: false, failure: { code: 'PARSE_ERROR', message: 'The message is not valid JSON' }, id: undefined }
   }
-  if (!isDeeper(text, maxDepth)) return { ok: true, value }
+  // Each level takes two characters at least.
+  if (text.length <= 2 * maxDepth || !isDeeper(text, maxDepth)) return { ok: true, value }
   return tooDeep(value, maxDepth)
 }
 

@@ -1,8 +1,10 @@
 import type { Failure } from '../errors.js'
+import { type Body, type EncodedResult, PageMessage, type Params } from './model.js'
+
+export type { Params }
 
 /** A JSON-RPC id: a string or an integer, never null (2026-07-28 basic, Requests). */
 export type RequestId = string | number
-export type Params = Readonly<Record<string, unknown>>
 
 export interface RequestMessage {
   readonly kind: 'request'
@@ -69,8 +71,9 @@ function parseResponse(value: Record<string, unknown>, hasId: boolean): Message 
 }
 
 /** `result` is JSON already: the envelope is written around it. */
-export function resultMessage(id: RequestId, result: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
+export function resultMessage(id: RequestId, result: EncodedResult): Body {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
+  return typeof result === 'string' ? `${head}${result}}` : new PageMessage(head, result, '}')
 }
 
 /** `id` as JSON text (`null` where the era wants one), or undefined to leave it out. */

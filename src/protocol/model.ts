@@ -1,4 +1,5 @@
-import type { Params } from './jsonrpc.js'
+/** Parameters of a message. */
+export type Params = Readonly<Record<string, unknown>>
 
 /** Any JSON object that the specification leaves open. */
 export type Json = Readonly<Record<string, unknown>>
@@ -166,14 +167,48 @@ export interface MirroredParam {
   readonly type: 'string' | 'integer' | 'boolean'
 }
 
-/** A result that is JSON text already: list pages are kept so. */
+/** A result that is JSON text already, of an object: list pages are kept so. */
 export class SerializedResult {
   readonly json: string
+  #bytes: Uint8Array | undefined
 
   constructor(json: string) {
     this.json = json
+  }
+
+  /** The JSON without its last brace, so that members can follow; made once, for it is sent many times. */
+  get openBytes(): Uint8Array {
+    this.#bytes ??= new TextEncoder().encode(this.json.slice(0, -1))
+    return this.#bytes
   }
 }
 
 /** What an operation answers with: an object of the richest protocol version, or its JSON. */
 export type Result = object | SerializedResult
+
+/** The JSON of a result: text, or a kept page with the members that follow its own. */
+export type EncodedResult = string | { readonly page: SerializedResult; readonly members: string }
+
+/** A message around a kept page: sent in three pieces instead of being joined anew for each answer. */
+export class PageMessage {
+  readonly #head: string
+  readonly #page: SerializedResult
+  readonly #tail: string
+
+  constructor(head: string, { page, members }: Exclude<EncodedResult, string>, tail: string) {
+    this.#head = head
+    this.#page = page
+    this.#tail = `${members}}${tail}`
+  }
+
+  get pieces(): readonly (string | Uint8Array)[] {
+    return [this.#head, this.#page.openBytes, this.#tail]
+  }
+
+  toString(): string {
+    return this.#head + this.#page.json.slice(0, -1) + this.#tail
+  }
+}
+
+/** A message as it goes out. */
+export type Body = string | PageMessage

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../awaitable.js'
 import type { AnyDefinition } from './catalogue.js'
 import {
   definePrompt,
@@ -8,19 +9,36 @@ import {
 } from './prompt.js'
 import { defineResource, type ResourceDefinition, type ResourceHandler, type ResourceOptions } from './resource.js'
 import type { Given, JsonSchema, Shape } from './schema.js'
-import { defineTool, type LegalToolReturn, type ToolDefinition, type ToolHandler, type ToolOptions } from './tool.js'
+import type { Session } from './session.js'
+import {
+  type DeclaredReturn,
+  defineTool,
+  type FreeReturn,
+  type ToolDefinition,
+  type ToolOptions,
+  type ToolParams,
+  type UncheckedToolOptions,
+} from './tool.js'
 
 /** The functions that turn a declaration into a definition, with the session's type said once. */
 export interface DefinitionBuilders<Assigns extends object> {
+  tool<const Input extends Shape | undefined = undefined, const InputJson extends JsonSchema | undefined = undefined>(
+    name: string,
+    options: ToolOptions<Input, undefined, InputJson, Assigns> & { readonly output?: undefined },
+    handler: (params: ToolParams<Input, InputJson>, session: Session<Assigns>) => Awaitable<FreeReturn>,
+  ): ToolDefinition<Assigns>
   tool<
+    const Output extends Shape,
     const Input extends Shape | undefined = undefined,
-    const Output extends Shape | undefined = undefined,
     const InputJson extends JsonSchema | undefined = undefined,
-    Value extends LegalToolReturn<Given<Output>> = LegalToolReturn<Given<Output>>,
+    Value extends Given<Output> = Given<Output>,
   >(
     name: string,
-    options: ToolOptions<Input, Output, InputJson, Assigns>,
-    handler: ToolHandler<Input, Output, InputJson, Value, Assigns>,
+    options: ToolOptions<Input, Output, InputJson, Assigns> & { readonly output: Output },
+    handler: (
+      params: ToolParams<Input, InputJson>,
+      session: Session<Assigns>,
+    ) => Awaitable<DeclaredReturn<Given<Output>, Value>>,
   ): ToolDefinition<Assigns>
   prompt<const Arguments extends PromptArguments<Assigns> = Readonly<Record<never, never>>>(
     name: string,
@@ -43,8 +61,8 @@ export function definitionBuilders<Assigns extends object>(
     return definition
   }
   return {
-    tool: (name, options, handler) =>
-      registered(defineTool(name, options, handler)) as unknown as ToolDefinition<Assigns>,
+    tool: ((name: string, options: UncheckedToolOptions, handler: unknown) =>
+      registered(defineTool(name, options, handler))) as unknown as DefinitionBuilders<Assigns>['tool'],
     prompt: (name, options, handler) =>
       registered(
         definePrompt(name, options as unknown as PromptOptions<PromptArguments<never>>, handler),

@@ -51,23 +51,11 @@ export type ToolParams<Input, InputJson> = InputJson extends JsonSchema
   ? Readonly<Record<string, unknown>>
   : Received<Input>
 
-/** Extra members are compile errors where an output is declared. */
-type Exact<Output, Value> = Value & Record<Exclude<keyof Value, keyof Output>, never>
-export type ToolReturn<Output, Value> = [Output] extends [never]
-  ? Value
-  : Value extends ToolResult
-    ? Value
-    : Exact<Output, Value>
+/** What a handler may return where an output is declared: extra members of an object are compile errors. */
+export type DeclaredReturn<Output, Value> = ToolResult | (Value & Record<Exclude<keyof Value, keyof Output>, never>)
 
-/** What a handler may return: a builder's result, or the value itself. */
-export type LegalToolReturn<Output> =
-  | ToolResult
-  | ([Output] extends [never] ? string | number | boolean | null | undefined | object : Output)
-
-export type ToolHandler<Input, Output, InputJson, Value, Assigns extends object> = (
-  params: ToolParams<Input, InputJson>,
-  session: Session<Assigns>,
-) => Awaitable<ToolReturn<Given<Output>, Value>>
+/** What a handler may return where none is: a builder's result, or any JSON value. */
+export type FreeReturn = ToolResult | string | number | boolean | null | undefined | object
 
 /** A tool, checked and ready to be offered. */
 export interface ToolDefinition<Assigns extends object = object> extends Definition<Assigns> {
@@ -96,10 +84,11 @@ const OPTIONS = [
   ...Object.keys(HINTS),
 ]
 
-interface UncheckedOptions extends ToolOptions<Shape | undefined, Shape | undefined, JsonSchema | undefined, never> {}
+export interface UncheckedToolOptions
+  extends ToolOptions<Shape | undefined, Shape | undefined, JsonSchema | undefined, never> {}
 
 /** @throws TypeError that names the tool and the option. */
-export function defineTool(name: string, options: UncheckedOptions, handler: unknown): ToolDefinition<never> {
+export function defineTool(name: string, options: UncheckedToolOptions, handler: unknown): ToolDefinition<never> {
   assertName('tool', name)
   const owner = `tool '${name}'`
   assertOptions(owner, options, OPTIONS)
@@ -122,13 +111,16 @@ export function defineTool(name: string, options: UncheckedOptions, handler: unk
 }
 
 /** Optional members that are undefined are taken as not given. */
-function given<Key extends keyof UncheckedOptions>(options: UncheckedOptions, ...keys: Key[]): PresentOptions<Key> {
+function given<Key extends keyof UncheckedToolOptions>(
+  options: UncheckedToolOptions,
+  ...keys: Key[]
+): PresentOptions<Key> {
   const present = keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]])
   return Object.fromEntries(present)
 }
-type PresentOptions<Key extends keyof UncheckedOptions> = { [K in Key]?: NonNullable<UncheckedOptions[K]> }
+type PresentOptions<Key extends keyof UncheckedToolOptions> = { [K in Key]?: NonNullable<UncheckedToolOptions[K]> }
 
-function hintsOf(options: UncheckedOptions): Record<string, boolean> | undefined {
+function hintsOf(options: UncheckedToolOptions): Record<string, boolean> | undefined {
   const hints: Record<string, boolean> = {}
   for (const [option, hint] of Object.entries(HINTS) as [keyof typeof HINTS, string][]) {
     const value = options[option]

@@ -2,7 +2,7 @@ import { type Awaitable, isPromise } from '../awaitable.js'
 import { type Failure, McpError, toFailure } from '../errors.js'
 import { type Codec, encodeFailure, type Method } from '../protocol/codec.js'
 import { errorMessage, type RequestId, type RequestMessage, resultMessage } from '../protocol/jsonrpc.js'
-import type { Result } from '../protocol/model.js'
+import type { Body, Result } from '../protocol/model.js'
 import { runInside } from '../router/middleware.js'
 import { CallSession } from './call-session.js'
 import type { Caller } from './client.js'
@@ -14,8 +14,15 @@ import { infoFor } from './told.js'
 
 /** A message to send back, and the failure that it tells of. */
 export interface Answer {
-  readonly body: string
+  readonly body: Body
   readonly failure: Failure | undefined
+  /** How long the result may be kept, where the application says so. */
+  readonly cache?: CacheHint | undefined
+}
+
+export interface CacheHint {
+  readonly ttlMs: number
+  readonly cacheScope: 'public' | 'private'
 }
 
 /** The answer to a request that could not be served, or not even be read. */
@@ -25,6 +32,11 @@ export function refuse(codec: Codec, id: RequestId | undefined, failure: Failure
 }
 
 /** The way of a request through the server: find the operation, run it inside the middleware, encode what it gives. */
+function cacheOf(method: Method, result: Result): CacheHint | undefined {
+  const { ttlMs, cacheScope } = result as Partial<CacheHint>
+  return method.cacheable && ttlMs !== undefined && cacheScope !== undefined ? { ttlMs, cacheScope } : undefined
+}
+
 /** What calls get that come, or are still running, when the server goes. */
 const SHUTTING_DOWN = {
   code: 'INTERNAL_ERROR',
@@ -135,7 +147,7 @@ export class Dispatcher {
     try {
       const json = session.client.codec.encodeResult(method, result, this.#infoFor(session))
       this.#end(session)
-      return { body: resultMessage(session.requestId, json), failure: undefined }
+      return { body: resultMessage(session.requestId, json), failure: undefined, cache: cacheOf(method, result) }
     } catch (error) {
       return this.#fail(session, error)
     }

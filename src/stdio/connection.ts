@@ -73,7 +73,7 @@ export class Connection implements Exchange {
   /** Answers what could not be read at all. */
   refuse(failure: Failure, id?: RequestId): void {
     const codec = this.#initialized ? this.#session.codec : MODERN
-    void this.#send(refuse(codec, id, failure).body)
+    void this.#send(String(refuse(codec, id, failure).body))
   }
 
   /** Resolves when every request that came has its answer. */
@@ -90,7 +90,7 @@ export class Connection implements Exchange {
   #receive(parsed: ParsedJson): void {
     if (!parsed.ok) return this.refuse(parsed.failure, parsed.id)
     if (Array.isArray(parsed.value)) return this.#receiveBatch(parsed.value)
-    this.#whenReady(this.#serve(parseMessage(parsed.value)), (answer) => void this.#send(answer.body))
+    this.#whenReady(this.#serve(parseMessage(parsed.value)), (answer) => void this.#send(String(answer.body)))
   }
 
   /** 2025-03-26 basic, Batching: the answers go back in one array. */
@@ -106,7 +106,7 @@ export class Connection implements Exchange {
     })
     this.#whenReady(Promise.all(answers), (settled) => {
       const bodies = settled.filter((answer) => answer !== undefined).map(({ body }) => body)
-      if (bodies.length > 0) void this.#send(`[${bodies.join(',')}]`)
+      if (bodies.length > 0) void this.#send(`[${bodies.map(String).join(',')}]`)
     })
   }
 

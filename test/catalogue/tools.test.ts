@@ -403,7 +403,7 @@ describe('mistakes in a tool', () => {
     expect(tool('greet', {}, ok)).toMatchObject({ name: 'greet' })
   })
 
-  test('are found by a hint that is no boolean, and an icon that is none', () => {
+  test('are found where a hint is no boolean', () => {
     const tool = createCatalogue().tool as unknown as (...args: unknown[]) => unknown
     expect(() => tool('greet', { readOnly: 'yes' }, () => 'ok')).toThrow(/tool 'greet'.*readOnly/)
   })

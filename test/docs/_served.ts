@@ -7,7 +7,11 @@ import { type ServeOptions, type Serving, serve as serveNode } from 'phantom-mcp
 export const served: string[] = []
 const servings: Serving[] = []
 
-/** Serves on a free port, whatever the sample says, and ends with the tests. */
+/**
+ * Serves on a free port, whatever the sample says, and ends with the tests.
+ *
+ * @public
+ */
 export async function serve(router: Router, options: ServeOptions = {}): Promise<Serving> {
   const serving = await serveNode(router, { ...options, port: 0, signals: false })
   servings.push(serving)
@@ -18,5 +22,3 @@ export async function serve(router: Router, options: ServeOptions = {}): Promise
 export async function closeServed(): Promise<void> {
   await Promise.all(servings.map((serving) => serving.close()))
 }
-
-export { nodeHandler } from 'phantom-mcp/node'

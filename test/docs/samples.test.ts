@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { compile, pages, root, type Sample, samplesOf } from './_samples.js'
@@ -49,6 +49,14 @@ describe('samples of the documentation', () => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
     const answer = await fetch(url ?? '', { method: 'POST', headers, body })
     expect(await answer.json()).toMatchObject({ result: { content: [{ type: 'text', text: 'Hello Ada' }] } })
+  })
+})
+
+describe('links of the documentation', () => {
+  it.each(pages())('%s leads to files that are there', (page) => {
+    const text = readFileSync(join(root, page), 'utf8')
+    const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '')
+    expect(links.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([])
   })
 })
 

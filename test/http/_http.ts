@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect as connectSocket, type Socket } from 'node:net'
 import { createServer, type HttpOptions, type Router, type Server, type ServerOptions } from 'phantom-mcp'
 import { fetchHandler } from 'phantom-mcp/fetch'

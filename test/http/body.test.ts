@@ -57,7 +57,10 @@ describe.each(TARGETS)('bodies over %s', (kind) => {
     ['is not JSON', 'hello'],
     ['is JavaScript and not JSON', "{jsonrpc:'2.0'}"],
     ['has NaN', '{"jsonrpc":"2.0","id":NaN,"method":"tools/list"}'],
-    ['is invalid UTF-8', Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])],
+    [
+      'is invalid UTF-8',
+      Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
+    ],
     ['ends inside of a character', Buffer.from('"漢').subarray(0, 3)],
     ['is UTF-16', Buffer.from('{"jsonrpc":"2.0"}', 'utf16le')],
   ])('a body that %s is a parse error, and the next one is served', async (_what, body) => {
@@ -115,7 +118,10 @@ describe.each(TARGETS)('bodies over %s', (kind) => {
   test('errors of a session name no id as null', async () => {
     const on = await target(kind, fixture().router)
     const { headers } = await begin(on)
-    const answer = await on.send({ ...legacy('ping', {}, { headers }), body: '{"jsonrpc":"2.0","id":1.5,"method":"ping"}' })
+    const answer = await on.send({
+      ...legacy('ping', {}, { headers }),
+      body: '{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+    })
     expect(answer.status).toBe(400)
     expect(answer.message).toMatchObject({ id: null, error: { code: -32600 } })
   })
@@ -130,7 +136,9 @@ describe('bodies on a socket', () => {
   const serves = async (port: number): Promise<void> => {
     const socket = await RawSocket.connect(port)
     const sent = modern('tools/list')
-    await socket.write(head(sent, { connection: 'close', 'content-length': String(Buffer.byteLength(sent.body as string)) }))
+    await socket.write(
+      head(sent, { connection: 'close', 'content-length': String(Buffer.byteLength(sent.body as string)) }),
+    )
     await socket.write(sent.body as string)
     await socket.ended
     expect(socket.status).toBe(200)
@@ -162,7 +170,11 @@ describe('bodies on a socket', () => {
   test('a client that sends megabytes before it reads still gets its 413', async () => {
     const { port } = await listening()
     const sent = echo('x'.repeat(3_000_000))
-    const answer = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST', headers: plain(sent.headers), body: sent.body as string })
+    const answer = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: 'POST',
+      headers: plain(sent.headers),
+      body: sent.body as string,
+    })
     expect(answer.status).toBe(413)
     expect(((await answer.json()) as Json)['error']).toMatchObject({ code: -32600 })
     await serves(port)
@@ -293,7 +305,10 @@ describe('bodies that a parser of the host has taken', () => {
   })
 
   test('are bounded in depth like any other', async () => {
-    const url = await behindParser((text) => ({ ...JSON.parse(text), deep: JSON.parse(`${'['.repeat(20)}${']'.repeat(20)}`) }))
+    const url = await behindParser((text) => ({
+      ...JSON.parse(text),
+      deep: JSON.parse(`${'['.repeat(20)}${']'.repeat(20)}`),
+    }))
     const sent = echo('x')
     const answer = await fetch(url, { method: 'POST', headers: plain(sent.headers), body: sent.body as string })
     expect(answer.status).toBe(400)

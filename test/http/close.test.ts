@@ -9,9 +9,12 @@ import { afterTest, begin, modern, open, type Sent, target, textOf } from './_ht
 function ask(port: number, agent: Agent, sent: Sent): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = sent.headers as Record<string, string>
-    const request = httpRequest({ host: '127.0.0.1', port, method: 'POST', path: '/mcp', headers, agent }, (response) => {
-      textOf(response).then(resolve, reject)
-    })
+    const request = httpRequest(
+      { host: '127.0.0.1', port, method: 'POST', path: '/mcp', headers, agent },
+      (response) => {
+        textOf(response).then(resolve, reject)
+      },
+    )
     request.on('error', reject)
     request.end(sent.body)
   })
@@ -52,7 +55,10 @@ test('close ends idle connections', async () => {
 test('close ends the streams of sessions, and may be called twice', async () => {
   const on = await target('node', fixture().router)
   const { headers } = await begin(on)
-  const stream = await open(on.serving?.port ?? 0, { method: 'GET', headers: { ...headers, accept: 'text/event-stream' } })
+  const stream = await open(on.serving?.port ?? 0, {
+    method: 'GET',
+    headers: { ...headers, accept: 'text/event-stream' },
+  })
   const ended = textOf(stream)
   const closed = on.serving?.close() ?? Promise.reject(new Error('nothing listens'))
   expect(await within(1_000, Promise.all([closed, on.serving?.close()]))).toBe('in time')
@@ -61,7 +67,10 @@ test('close ends the streams of sessions, and may be called twice', async () => 
 
 test('one server behind two ports shares its sessions', async () => {
   const server = createServer(fixture().router)
-  const [one, two] = [await serve(server, { port: 0, signals: false }), await serve(server, { port: 0, signals: false })]
+  const [one, two] = [
+    await serve(server, { port: 0, signals: false }),
+    await serve(server, { port: 0, signals: false }),
+  ]
   afterTest(() => Promise.all([one.close(), two.close()]).then(() => undefined))
   const init = (body: object, more: Record<string, string> = {}): RequestInit => ({
     method: 'POST',

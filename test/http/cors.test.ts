@@ -1,7 +1,7 @@
 import type { HttpOptions, ServerOptions } from 'phantom-mcp'
 import { describe, expect, test } from 'vitest'
 import { fixture } from './_fixture.js'
-import { type Answer, begin, initialize, legacy, modern, type Target, TARGETS, target } from './_http.js'
+import { type Answer, begin, initialize, legacy, modern, TARGETS, type Target, target } from './_http.js'
 
 const PAGE = 'https://app.example.com'
 const ASKED =
@@ -138,7 +138,9 @@ describe.each(TARGETS)('CORS over %s', (kind) => {
 
   test('an Origin that an origins function allows is told as it is', async () => {
     const on = await served({ origins: () => true, cors: { credentials: true } })
-    expect((await preflight(on, 'https://x.example.com')).header('access-control-allow-origin')).toBe('https://x.example.com')
+    expect((await preflight(on, 'https://x.example.com')).header('access-control-allow-origin')).toBe(
+      'https://x.example.com',
+    )
   })
 
   test('cors: false sends none of it, and guards all the same', async () => {
@@ -147,6 +149,8 @@ describe.each(TARGETS)('CORS over %s', (kind) => {
     expect(answer.status).toBe(200)
     expect(answer.header('access-control-allow-origin')).toBeUndefined()
     expect((await preflight(on)).header('access-control-allow-origin')).toBeUndefined()
-    expect((await on.send(modern('tools/list', {}, { headers: { origin: 'https://evil.example.com' } }))).status).toBe(403)
+    expect((await on.send(modern('tools/list', {}, { headers: { origin: 'https://evil.example.com' } }))).status).toBe(
+      403,
+    )
   })
 })

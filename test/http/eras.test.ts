@@ -14,8 +14,8 @@ import {
   modern,
   resultOf,
   type Sent,
-  type Target,
   TARGETS,
+  type Target,
   target,
   textBlockOf,
 } from './_http.js'
@@ -57,14 +57,17 @@ describe.each(TARGETS)('eras at one URL over %s', (kind) => {
     expect(textBlockOf(answer)).toBe('ok')
   })
 
-  test.each([MODERN, '2099-01-01', '1.0', ''])('F1: initialize names %j and gets the newest with sessions', async (version) => {
-    const on = await served()
-    const answer = await on.send(initialize(version))
-    expect(resultOf(answer)).toMatchObject({ protocolVersion: '2025-11-25' })
-    const id = answer.header('mcp-session-id') ?? ''
-    const headers = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' }
-    expect((await on.send(legacy('tools/list', {}, { headers }))).status).toBe(200)
-  })
+  test.each([MODERN, '2099-01-01', '1.0', ''])(
+    'F1: initialize names %j and gets the newest with sessions',
+    async (version) => {
+      const on = await served()
+      const answer = await on.send(initialize(version))
+      expect(resultOf(answer)).toMatchObject({ protocolVersion: '2025-11-25' })
+      const id = answer.header('mcp-session-id') ?? ''
+      const headers = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' }
+      expect((await on.send(legacy('tools/list', {}, { headers }))).status).toBe(200)
+    },
+  )
 
   test.each([
     ['initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }],
@@ -155,16 +158,19 @@ describe.each(TARGETS)('eras at one URL over %s', (kind) => {
     expect((await on.send(modern('server/discover'))).header('mcp-session-id')).toBeUndefined()
   })
 
-  test.each(['1999-01-01', '2099-01-01', 'banana'])('the version header %s of an older client is 400', async (version) => {
-    const on = await served()
-    const { id } = await begin(on)
-    const headers = { 'mcp-session-id': id, 'mcp-protocol-version': version }
-    expect((await on.send(legacy('tools/list', {}, { headers }))).status).toBe(400)
-    // 2025-06-18 basic/transports, Protocol Version Header: MUST, on every request of a session.
-    expect((await on.send({ method: 'GET', headers: { ...headers, accept: 'text/event-stream' } })).status).toBe(400)
-    expect((await on.send({ method: 'DELETE', headers })).status).toBe(400)
-    expect((await on.send(legacy('ping', {}, { headers: { 'mcp-session-id': id } }))).status).toBe(200)
-  })
+  test.each(['1999-01-01', '2099-01-01', 'banana'])(
+    'the version header %s of an older client is 400',
+    async (version) => {
+      const on = await served()
+      const { id } = await begin(on)
+      const headers = { 'mcp-session-id': id, 'mcp-protocol-version': version }
+      expect((await on.send(legacy('tools/list', {}, { headers }))).status).toBe(400)
+      // 2025-06-18 basic/transports, Protocol Version Header: MUST, on every request of a session.
+      expect((await on.send({ method: 'GET', headers: { ...headers, accept: 'text/event-stream' } })).status).toBe(400)
+      expect((await on.send({ method: 'DELETE', headers })).status).toBe(400)
+      expect((await on.send(legacy('ping', {}, { headers: { 'mcp-session-id': id } }))).status).toBe(200)
+    },
+  )
 
   test('a session needs no version header', async () => {
     const on = await served()
@@ -197,15 +203,18 @@ describe.each(TARGETS)('eras at one URL over %s', (kind) => {
     expect(refused[0]).toMatchObject({ id: 1, error: { code: -32600 } })
   })
 
-  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('B3: an array in %s is refused, and nothing of it runs', async (version) => {
-    const { router, entered } = fixture()
-    const on = await target(kind, router)
-    const { headers } = await begin(on, version)
-    const body = JSON.stringify([{ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'noargs' } }])
-    const answer = await on.send({ ...legacy('x', {}, { headers }), body })
-    expect([answer.status, codeOf(answer)]).toEqual([400, -32600])
-    expect(entered).toEqual([])
-  })
+  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])(
+    'B3: an array in %s is refused, and nothing of it runs',
+    async (version) => {
+      const { router, entered } = fixture()
+      const on = await target(kind, router)
+      const { headers } = await begin(on, version)
+      const body = JSON.stringify([{ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'noargs' } }])
+      const answer = await on.send({ ...legacy('x', {}, { headers }), body })
+      expect([answer.status, codeOf(answer)]).toEqual([400, -32600])
+      expect(entered).toEqual([])
+    },
+  )
 
   test.each([...SESSION_VERSIONS, MODERN])('B3: an empty array in %s is -32600', async (version) => {
     const on = await served()
@@ -245,7 +254,10 @@ describe.each(TARGETS)('eras at one URL over %s', (kind) => {
       const answer = await on.send(sent)
       expect([answer.status, answer.text]).toEqual([202, ''])
     }
-    const wrong = await on.send({ ...notification('notifications/moon'), headers: { ...headers, 'mcp-method': 'other' } })
+    const wrong = await on.send({
+      ...notification('notifications/moon'),
+      headers: { ...headers, 'mcp-method': 'other' },
+    })
     expect([wrong.status, codeOf(wrong)]).toEqual([400, -32020])
     const response = await on.send({ headers, body: '{"jsonrpc":"2.0","id":3,"result":{}}' })
     expect([response.status, codeOf(response)]).toEqual([400, -32600])

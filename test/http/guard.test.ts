@@ -17,17 +17,12 @@ describe.each(TARGETS)('guard over %s', (kind) => {
     return answer
   }
 
-  test.each([
-    'localhost',
-    'localhost:3000',
-    'LocalHost:1',
-    '127.0.0.1',
-    '127.0.0.1:65535',
-    '[::1]',
-    '[::1]:8080',
-  ])('Host %s is this machine, with any port', async (host) => {
-    expect((await ask({ host })).status).toBe(200)
-  })
+  test.each(['localhost', 'localhost:3000', 'LocalHost:1', '127.0.0.1', '127.0.0.1:65535', '[::1]', '[::1]:8080'])(
+    'Host %s is this machine, with any port',
+    async (host) => {
+      expect((await ask({ host })).status).toBe(200)
+    },
+  )
 
   test.each([
     'evil.example.com',
@@ -102,9 +97,13 @@ describe.each(TARGETS)('guard over %s', (kind) => {
     test("the server's own pages may call it where its name is listed", async () => {
       const own = { host: 'mcp.example.com', origin: 'https://mcp.example.com' }
       expect((await ask(own, { hosts })).status).toBe(200)
-      expect((await ask({ host: 'mcp.example.com:8443', origin: 'https://mcp.example.com:8443' }, { hosts })).status).toBe(200)
+      expect(
+        (await ask({ host: 'mcp.example.com:8443', origin: 'https://mcp.example.com:8443' }, { hosts })).status,
+      ).toBe(200)
       expect((await ask({ host: 'mcp.example.com', origin: 'https://other.example.com' }, { hosts })).status).toBe(403)
-      expect((await ask({ host: 'mcp.example.com', origin: 'https://mcp.example.com:8443' }, { hosts })).status).toBe(403)
+      expect((await ask({ host: 'mcp.example.com', origin: 'https://mcp.example.com:8443' }, { hosts })).status).toBe(
+        403,
+      )
       expect((await ask({ host: 'mcp.example.com', origin: 'http://localhost:5173' }, { hosts })).status).toBe(403)
     })
 
@@ -119,7 +118,12 @@ describe.each(TARGETS)('guard over %s', (kind) => {
   describe('origins', () => {
     test('a list', async () => {
       const origins = ['https://app.example.com', 'http://Dev.example.com:5173', 'chrome-extension://abc']
-      for (const origin of ['https://app.example.com', 'HTTPS://APP.example.com', 'http://dev.example.com:5173', 'chrome-extension://abc']) {
+      for (const origin of [
+        'https://app.example.com',
+        'HTTPS://APP.example.com',
+        'http://dev.example.com:5173',
+        'chrome-extension://abc',
+      ]) {
         expect((await ask({ origin }, { origins })).status).toBe(200)
       }
       for (const origin of [
@@ -205,19 +209,27 @@ describe('hosts on a socket', () => {
 })
 
 describe('hosts that listen', () => {
-  test.each(['0.0.0.0', '::', '192.168.1.5', 'mcp.example.com'])('serve on %s without hosts is a TypeError', async (host) => {
-    const error = await serve(fixture().router, { port: 0, host }).then(
-      (serving) => serving.close().then(() => undefined),
-      (thrown: unknown) => thrown,
-    )
-    expect(error).toBeInstanceOf(TypeError)
-    expect(String(error)).toContain('serve:')
-    expect(String(error)).toContain(host)
-    expect(String(error)).toContain('hosts')
-  })
+  test.each(['0.0.0.0', '::', '192.168.1.5', 'mcp.example.com'])(
+    'serve on %s without hosts is a TypeError',
+    async (host) => {
+      const error = await serve(fixture().router, { port: 0, host }).then(
+        (serving) => serving.close().then(() => undefined),
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toBeInstanceOf(TypeError)
+      expect(String(error)).toContain('serve:')
+      expect(String(error)).toContain(host)
+      expect(String(error)).toContain('hosts')
+    },
+  )
 
   test('serve on 0.0.0.0 with hosts serves those', async () => {
-    const serving = await serve(fixture().router, { port: 0, host: '0.0.0.0', hosts: ['mcp.example.com'], signals: false })
+    const serving = await serve(fixture().router, {
+      port: 0,
+      host: '0.0.0.0',
+      hosts: ['mcp.example.com'],
+      signals: false,
+    })
     afterTest(() => serving.close())
     const status = (host: string): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
@@ -244,7 +256,11 @@ describe('hosts that listen', () => {
     afterTest(() => serving.close())
     expect(serving.url).toBe(`http://${host}:${serving.port}/mcp`)
     const { headers, body } = modern('tools/list')
-    const response = await fetch(serving.url, { method: 'POST', headers: headers as Record<string, string>, body: body as string })
+    const response = await fetch(serving.url, {
+      method: 'POST',
+      headers: headers as Record<string, string>,
+      body: body as string,
+    })
     expect(response.status).toBe(200)
   })
 

@@ -8,14 +8,20 @@ const JSON_ONLY = 'application/json'
 /** A call on a socket of its own. */
 async function call(on: Target, sent: Sent): Promise<RawSocket> {
   const socket = await RawSocket.connect(on.serving?.port ?? 0)
-  await socket.write(head(sent, { 'content-length': String(Buffer.byteLength(sent.body as string)) }) + (sent.body as string))
+  await socket.write(
+    head(sent, { 'content-length': String(Buffer.byteLength(sent.body as string)) }) + (sent.body as string),
+  )
   return socket
 }
 
 const hold = (tag: string, accept = BOTH): Sent =>
   modern('tools/call', { name: 'hold', arguments: { tag } }, { headers: { accept }, meta: { progressToken: 1 } })
 const holdOf = (tag: string, headers: Readonly<Record<string, unknown>>): Sent =>
-  legacy('tools/call', { name: 'hold', arguments: { tag }, _meta: { progressToken: 1 } }, { headers: headers as Record<string, string> })
+  legacy(
+    'tools/call',
+    { name: 'hold', arguments: { tag }, _meta: { progressToken: 1 } },
+    { headers: headers as Record<string, string> },
+  )
 
 describe('J5: hanging up', () => {
   test('modern, on a stream: the signal is aborted, and nothing more is sent', async () => {
@@ -89,7 +95,9 @@ describe('J5: hanging up', () => {
     const socket = await call(on, holdOf('a', { ...headers, connection: 'close' }))
     const { session } = await held('a')
     await session.notifyProgress(1)
-    await on.send(legacy('notifications/cancelled', { requestId: 1, reason: 'enough' }, { headers, notification: true }))
+    await on.send(
+      legacy('notifications/cancelled', { requestId: 1, reason: 'enough' }, { headers, notification: true }),
+    )
     await socket.ended
     expect(aborted).toEqual(['a'])
     expect(String(session.signal.reason)).toContain('enough')

@@ -1,7 +1,19 @@
 import { createRouter } from 'phantom-mcp'
 import { describe, expect, test } from 'vitest'
 import { fixture } from './_fixture.js'
-import { begin, codeOf, dataOf, type HeaderList, initialize, legacy, MODERN, modern, type Sent, TARGETS, target } from './_http.js'
+import {
+  begin,
+  codeOf,
+  dataOf,
+  type HeaderList,
+  initialize,
+  legacy,
+  MODERN,
+  modern,
+  type Sent,
+  TARGETS,
+  target,
+} from './_http.js'
 
 const FOREIGN = 'evil.example.com'
 const UNKNOWN = 'never-issued'
@@ -82,7 +94,11 @@ const ROWS: Row[] = [
   { checks: ['accept', 'parse'], sent: modernWith({ accept: 'text/html' }, '{'), wins: [406, -32600, 'accept'] },
   { checks: ['size', 'parse'], sent: modernWith({}, HUGE), wins: [413, -32600, 'too_large'] },
   { checks: ['parse', 'era'], sent: modernWith({ 'mcp-protocol-version': '2099-01-01' }, '{'), wins: [400, -32700] },
-  { checks: ['parse', 'session'], sent: { ...legacy('x', {}, { headers: unknownSession }), body: '{' }, wins: [400, -32700] },
+  {
+    checks: ['parse', 'session'],
+    sent: { ...legacy('x', {}, { headers: unknownSession }), body: '{' },
+    wins: [400, -32700],
+  },
   { checks: ['parse', 'headers'], sent: modernWith({ 'mcp-method': 'other' }, '{'), wins: [400, -32700] },
   {
     checks: ['era', 'session'],

@@ -10,8 +10,8 @@ import {
   legacy,
   open,
   resultOf,
-  type Target,
   TARGETS,
+  type Target,
   target,
   textBlockOf,
 } from './_http.js'
@@ -40,17 +40,14 @@ describe.each(TARGETS)('sessions over %s', (kind) => {
     },
   )
 
-  test.each(['POST of a request', 'POST of a notification', 'GET', 'DELETE'])(
-    '%s after DELETE is 404',
-    async (how) => {
-      const on = await target(kind, fixture().router)
-      const { id, headers } = await begin(on)
-      const deleted = await on.send({ method: 'DELETE', headers })
-      expect([200, 204]).toContain(deleted.status)
-      expect((await withSession(on, id)[how]?.())?.status).toBe(404)
-      expect(resultOf(await on.send(initialize()))).toBeDefined()
-    },
-  )
+  test.each(['POST of a request', 'POST of a notification', 'GET', 'DELETE'])('%s after DELETE is 404', async (how) => {
+    const on = await target(kind, fixture().router)
+    const { id, headers } = await begin(on)
+    const deleted = await on.send({ method: 'DELETE', headers })
+    expect([200, 204]).toContain(deleted.status)
+    expect((await withSession(on, id)[how]?.())?.status).toBe(404)
+    expect(resultOf(await on.send(initialize()))).toBeDefined()
+  })
 
   test('D1: without an id it is 400, with a word that names the header', async () => {
     const on = await target(kind, fixture().router)
@@ -189,7 +186,11 @@ describe.each(TARGETS)('sessions over %s', (kind) => {
       (await on.send(legacy('ping', {}, { headers }))).status === 200
     expect(await alive(one.headers)).toBe(true)
     const three = await begin(on)
-    expect([await alive(one.headers), await alive(two.headers), await alive(three.headers)]).toEqual([true, false, true])
+    expect([await alive(one.headers), await alive(two.headers), await alive(three.headers)]).toEqual([
+      true,
+      false,
+      true,
+    ])
   })
 
   test('maxSessions: where all are in use a new one is told to come again', async () => {

@@ -49,36 +49,39 @@ const hold = (tag: string, parts: Parameters<typeof modern>[2] = {}): Sent =>
   modern('tools/call', { name: 'hold', arguments: { tag } }, { meta: { progressToken: 0 }, ...parts })
 
 describe('the stream of a call', () => {
-  test.each(['modern', 'legacy'])('K1: %s: headers come with the first event, and each event before the next', async (era) => {
-    const { router, held } = fixture()
-    const on = await target('node', router)
-    const params = { name: 'hold', arguments: { tag: 'a' }, _meta: { progressToken: 0 } }
-    const encoding = { 'accept-encoding': 'gzip, br' }
-    const sent =
-      era === 'modern'
-        ? hold('a', { headers: encoding })
-        : legacy('tools/call', params, { headers: { ...(await begin(on)).headers, ...encoding } })
-    const opening = open(on.serving?.port ?? 0, sent)
-    const { session, release } = await held('a')
-    await session.notifyProgress(1, 3)
-    const response = await opening
-    expect(response.statusCode).toBe(200)
-    expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
-    expect(response.headers['cache-control']).toContain('no-cache')
-    expect(response.headers['content-encoding']).toBeUndefined()
-    const reading = new Reading(response)
-    for (const step of [1, 2, 3]) {
-      await session.notifyProgress(step, 3)
-      await expect.poll(() => reading.progress()).toEqual([1, 2, 3].slice(0, step))
-      expect(reading.ended).toBe(false)
-    }
-    release('done')
-    await expect.poll(() => reading.ended).toBe(true)
-    expect(reading.events.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
-    expect(reading.events).toHaveLength(4)
-    // 2026-07-28 has no event ids and no retry; a session without an event store promises none either.
-    expect(reading.text).not.toMatch(/^(id|retry):/m)
-  })
+  test.each(['modern', 'legacy'])(
+    'K1: %s: headers come with the first event, and each event before the next',
+    async (era) => {
+      const { router, held } = fixture()
+      const on = await target('node', router)
+      const params = { name: 'hold', arguments: { tag: 'a' }, _meta: { progressToken: 0 } }
+      const encoding = { 'accept-encoding': 'gzip, br' }
+      const sent =
+        era === 'modern'
+          ? hold('a', { headers: encoding })
+          : legacy('tools/call', params, { headers: { ...(await begin(on)).headers, ...encoding } })
+      const opening = open(on.serving?.port ?? 0, sent)
+      const { session, release } = await held('a')
+      await session.notifyProgress(1, 3)
+      const response = await opening
+      expect(response.statusCode).toBe(200)
+      expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
+      expect(response.headers['cache-control']).toContain('no-cache')
+      expect(response.headers['content-encoding']).toBeUndefined()
+      const reading = new Reading(response)
+      for (const step of [1, 2, 3]) {
+        await session.notifyProgress(step, 3)
+        await expect.poll(() => reading.progress()).toEqual([1, 2, 3].slice(0, step))
+        expect(reading.ended).toBe(false)
+      }
+      release('done')
+      await expect.poll(() => reading.ended).toBe(true)
+      expect(reading.events.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
+      expect(reading.events).toHaveLength(4)
+      // 2026-07-28 has no event ids and no retry; a session without an event store promises none either.
+      expect(reading.text).not.toMatch(/^(id|retry):/m)
+    },
+  )
 
   test('what is quick and silent is JSON, with its length', async () => {
     const on = await target('node', fixture().router, { http: { streamAfterMs: 1_000 } })
@@ -244,11 +247,7 @@ describe('back-pressure', () => {
     const call =
       era === 'modern'
         ? modern('tools/call', { name: 'flood' }, { meta: { progressToken: 1 } })
-        : legacy(
-            'tools/call',
-            { name: 'flood', _meta: { progressToken: 1 } },
-            { headers: (await begin(on)).headers },
-          )
+        : legacy('tools/call', { name: 'flood', _meta: { progressToken: 1 } }, { headers: (await begin(on)).headers })
     const socket = await RawSocket.connect(on.serving?.port ?? 0)
     socket.socket.pause()
     const length = String(Buffer.byteLength(call.body as string))

@@ -51,8 +51,13 @@ describeMatrix('wire codes', {}, (setup, cell) => {
     const client = await setup(router)
     for (const [name, number] of Object.entries(cell.sessions ? SESSION_CODES : STATELESS_CODES)) {
       const thrown = client.callTool(name)
-      await expect(thrown, name).rejects.toMatchObject({ code: number, message: `This is ${name}`, data: { code: name } })
-      if (cell.http && !cell.sessions) expect(setup.wire.statuses.at(-1), name).toBe(STATELESS_STATUSES[name as ErrorCode])
+      await expect(thrown, name).rejects.toMatchObject({
+        code: number,
+        message: `This is ${name}`,
+        data: { code: name },
+      })
+      if (cell.http && !cell.sessions)
+        expect(setup.wire.statuses.at(-1), name).toBe(STATELESS_STATUSES[name as ErrorCode])
     }
   })
 })
@@ -81,7 +86,17 @@ const STATELESS_METHODS = [
   'completion/complete',
 ]
 /** `initialize` is asked apart: once in a session it is refused, and not unknown. */
-const ALL = [...new Set([...SESSION_METHODS, ...STATELESS_METHODS, 'notifications/initialized', 'roots/list', 'sampling/createMessage', 'elicitation/create', 'tasks/list'])]
+const ALL = [
+  ...new Set([
+    ...SESSION_METHODS,
+    ...STATELESS_METHODS,
+    'notifications/initialized',
+    'roots/list',
+    'sampling/createMessage',
+    'elicitation/create',
+    'tasks/list',
+  ]),
+]
 
 describeMatrix('methods', {}, (setup, cell) => {
   verifies(['era.methods', 'rpc.unknown-method'], 'are these and no others', async () => {
@@ -96,7 +111,9 @@ describeMatrix('methods', {}, (setup, cell) => {
       if (codeOf(answer) !== -32601) known.push(method)
     }
     expect(known.sort()).toEqual((cell.sessions ? SESSION_METHODS : STATELESS_METHODS).toSorted())
-    const again = await setup.wire.ask(request(cell, 'i', { method: 'initialize', params: { protocolVersion: cell.version } }))
+    const again = await setup.wire.ask(
+      request(cell, 'i', { method: 'initialize', params: { protocolVersion: cell.version } }),
+    )
     expect(codeOf(again)).toBe(cell.sessions ? -32600 : -32601)
   })
 })

@@ -52,13 +52,24 @@ describeMatrix('cancellation', {}, (setup, cell) => {
     const { router, started, aborted } = waiting()
     const client = await setup(router)
     const controller = new AbortController()
-    const call = client.requestAs('stuck', { method: 'tools/call', params: { name: 'wait' } }, { signal: controller.signal })
+    const call = client.requestAs(
+      'stuck',
+      { method: 'tools/call', params: { name: 'wait' } },
+      { signal: controller.signal },
+    )
     await started
     controller.abort()
     await Promise.allSettled([call])
     await aborted
     // The id is free again as well.
-    await expect.poll(() => client.requestAs('stuck', { method: 'tools/call', params: { name: 'noop' } }).then(() => 'ok', () => 'busy')).toBe('ok')
+    await expect
+      .poll(() =>
+        client.requestAs('stuck', { method: 'tools/call', params: { name: 'noop' } }).then(
+          () => 'ok',
+          () => 'busy',
+        ),
+      )
+      .toBe('ok')
   })
 
   verifies('cancel.throws', 'of a handler that throws for it is no error of anybody', async () => {
@@ -121,7 +132,15 @@ describeMatrix('cancellation', {}, (setup, cell) => {
     const before = setup.wire.statuses.length
     const meta = cell.sessions ? {} : { _meta: META }
     const cancelled = 'notifications/cancelled'
-    const senseless: object[] = [{ requestId: 5 }, { requestId: 5 }, { requestId: 999 }, {}, { requestId: null }, { requestId: {} }, { requestId: 5, reason: 7 }]
+    const senseless: object[] = [
+      { requestId: 5 },
+      { requestId: 5 },
+      { requestId: 999 },
+      {},
+      { requestId: null },
+      { requestId: {} },
+      { requestId: 5, reason: 7 },
+    ]
     for (const params of senseless) await client.notify(cancelled, { ...params, ...meta })
     await client.sendRaw({ jsonrpc: '2.0', method: cancelled })
     if (cell.http) expect(setup.wire.statuses.slice(before)).toEqual(Array(8).fill(202))

@@ -10,7 +10,9 @@ function review(seen: unknown[] = []): Router {
     'review',
     {
       arguments: {
-        owner: { complete: (value) => (value === 'many' ? many : ['acme', 'zed-co'].filter((name) => name.startsWith(value))) },
+        owner: {
+          complete: (value) => (value === 'many' ? many : ['acme', 'zed-co'].filter((name) => name.startsWith(value))),
+        },
         repo: {
           complete: async (value, session, context) => {
             seen.push([value, session.call.method, { ...context }])
@@ -24,8 +26,16 @@ function review(seen: unknown[] = []): Router {
     },
     () => 'Review.',
   )
-  router.resource('studies://s/:id/:lang', { name: 'study', complete: { id: (value) => [`${value}1`, `${value}2`] } }, () => 'x')
-  router.resource('shop://items{?q,page}', { name: 'items', complete: (value, session) => [value, session.call.method] }, () => 'x')
+  router.resource(
+    'studies://s/:id/:lang',
+    { name: 'study', complete: { id: (value) => [`${value}1`, `${value}2`] } },
+    () => 'x',
+  )
+  router.resource(
+    'shop://items{?q,page}',
+    { name: 'items', complete: (value, session) => [value, session.call.method] },
+    () => 'x',
+  )
   return router
 }
 
@@ -35,7 +45,15 @@ describeMatrix('completion/complete', {}, (setup, cell) => {
     const client = await setup(review(seen))
     const argument = { name: 'repo', value: 'a' }
     const values = async (params: object): Promise<unknown> =>
-      ((await client.request('completion/complete', { ref: { type: 'ref/prompt', name: 'review' }, argument, ...params }))['completion'] as { values: unknown }).values
+      (
+        (
+          await client.request('completion/complete', {
+            ref: { type: 'ref/prompt', name: 'review' },
+            argument,
+            ...params,
+          })
+        )['completion'] as { values: unknown }
+      ).values
     expect(await values({ context: { arguments: { owner: 'zed-co' } } })).toEqual(['zed-apple', 'zed-axe'])
     expect(await values({})).toEqual(['any'])
     expect(await values({ context: {} })).toEqual(['any'])
@@ -91,7 +109,9 @@ describeMatrix('completion/complete', {}, (setup, cell) => {
       { ref, argument, context: [] },
     ]
     for (const params of wrong) {
-      await expect(client.request('completion/complete', { ...params }), JSON.stringify(params)).rejects.toMatchObject({ code: -32602 })
+      await expect(client.request('completion/complete', { ...params }), JSON.stringify(params)).rejects.toMatchObject({
+        code: -32602,
+      })
       if (cell.http) expect(setup.wire.statuses.at(-1)).toBe(200)
     }
   })
@@ -100,7 +120,9 @@ describeMatrix('completion/complete', {}, (setup, cell) => {
     const router = createRouter({ name: 'completion', version: '1.0.0' })
     router.prompt('review', { arguments: { owner: {} } }, () => 'Review.')
     const client = await setup(router)
-    await expect(client.complete({ prompt: 'review' }, { name: 'owner', value: '' })).rejects.toMatchObject({ code: -32601 })
+    await expect(client.complete({ prompt: 'review' }, { name: 'owner', value: '' })).rejects.toMatchObject({
+      code: -32601,
+    })
   })
 
   verifies('errors.masked', 'masks a completer that fails or gives something else', async () => {
@@ -114,7 +136,11 @@ describeMatrix('completion/complete', {}, (setup, cell) => {
     const client = await setup(router)
     for (const value of ['throw', ...returns.keys()]) {
       const asked = client.complete({ prompt: 'review' }, { name: 'owner', value: String(value) })
-      await expect(asked, String(value)).rejects.toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
+      await expect(asked, String(value)).rejects.toMatchObject({
+        code: -32603,
+        message: 'Internal error',
+        data: undefined,
+      })
       setup.expectErrors(1)
     }
   })

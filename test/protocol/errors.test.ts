@@ -21,24 +21,35 @@ const ask = (client: TestClient): Promise<unknown>[] => [
 
 describeMatrix('what a handler throws', {}, (setup, cell) => {
   verifies('errors.masked', 'reaches the operator once and never the client', async () => {
-    const secret = new Error('secret at /srv/app/db.ts:12')
-    const thrown: unknown[] = [secret, 'secret text', undefined, null, 5, { code: -32602, message: 'secret' }, Object.assign(new Error('secret'), { code: 'INVALID_PARAMS', data: 'secret' })]
-    for (const value of thrown) {
-      for (const isAsync of [false, true]) {
-        const run = (): unknown => {
-          if (isAsync) return Promise.reject(value)
-          throw value
-        }
-        const client = await setup(doing(run))
+    const looksRight = Object.assign(new Error('secret'), { code: 'INVALID_PARAMS', data: 'secret' })
+    const values: unknown[] = [
+      new Error('secret at /srv/app/db.ts:12'),
+      'secret text',
+      undefined,
+      null,
+      5,
+      { code: -32602, message: 'secret' },
+      looksRight,
+    ]
+    let thrown: unknown
+    let later = false
+    const client = await setup(
+      doing(() => {
+        if (later) return Promise.reject(thrown)
+        throw thrown
+      }),
+    )
+    for (later of [false, true]) {
+      for (thrown of values) {
         for (const answer of ask(client)) {
           await expect(answer).rejects.toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
         }
-        expect(setup.expectErrors(3)).toEqual([value, value, value])
-        expect(JSON.stringify(setup.wire.received)).not.toContain('secret')
+        expect(setup.expectErrors(3)).toEqual([thrown, thrown, thrown])
         if (cell.http) expect(setup.wire.statuses.at(-1)).toBe(200)
-        expect(await client.callTool('fine')).toMatchObject({ content: [{ text: 'fine' }] })
       }
     }
+    expect(JSON.stringify(setup.wire.received)).not.toContain('secret')
+    expect(await client.callTool('fine')).toMatchObject({ content: [{ text: 'fine' }] })
   })
 
   verifies('errors.mcp-error', 'as McpError passes with its code, message and data', async () => {
@@ -107,7 +118,11 @@ describeMatrix('what a handler throws', {}, (setup, cell) => {
           throw error
         }),
       )
-      await expect(client.callTool('boom')).rejects.toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
+      await expect(client.callTool('boom')).rejects.toMatchObject({
+        code: -32603,
+        message: 'Internal error',
+        data: undefined,
+      })
       expect(setup.expectErrors(1)).toEqual([error])
       expect(JSON.stringify(setup.wire.received)).not.toContain('secret')
     }

@@ -52,7 +52,8 @@ function notes(): { router: Router; calls: string[] } {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-const message = (id: unknown, method: string, params: object = {}): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+const message = (id: unknown, method: string, params: object = {}): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params })
 /** A request of 2026-07-28, with all that belongs to it. */
 const modern = (id: unknown, method: string, params: Record<string, unknown> = {}): Sent => {
   const name = params['name'] ?? params['uri']
@@ -64,17 +65,28 @@ const modern = (id: unknown, method: string, params: Record<string, unknown> = {
   }
   return { headers, body: message(id, method, { ...params, _meta: META }) }
 }
-const initialize = message(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '0' } })
+const initialize = message(1, 'initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'c', version: '0' },
+})
 
 describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
-  const open = async (router: Router, onError: (error: unknown) => void = (error) => expect(error).toBeUndefined()): Promise<Send> =>
-    await (HOSTS[host] as (server: Server) => Promise<Send>)(createServer(router, { onError }))
+  const open = async (
+    router: Router,
+    onError: (error: unknown) => void = (error) => expect(error).toBeUndefined(),
+  ): Promise<Send> => await (HOSTS[host] as (server: Server) => Promise<Send>)(createServer(router, { onError }))
 
   verifies('field.C1', 'takes the JSON media type however it is spelt, and no other', async () => {
     const { router, calls } = notes()
     const send = await open(router)
     const call = modern(1, 'tools/call', { name: 'noop' })
-    const types = ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="UTF-8"', 'application/json ; foo=bar']
+    const types = [
+      'application/json; charset=utf-8',
+      'Application/JSON',
+      'application/json;charset="UTF-8"',
+      'application/json ; foo=bar',
+    ]
     for (const type of types) {
       expect((await send({ ...call, headers: { ...call.headers, 'content-type': type } })).status, type).toBe(200)
     }
@@ -93,7 +105,10 @@ describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
       if (method === 'HEAD') expect(await response.text()).toBe('')
     }
     for (const method of ['GET', 'DELETE']) {
-      const response = await send({ method, headers: { accept: 'text/event-stream', 'mcp-protocol-version': '2026-07-28' } })
+      const response = await send({
+        method,
+        headers: { accept: 'text/event-stream', 'mcp-protocol-version': '2026-07-28' },
+      })
       expect(response.status, method).toBe(405)
       expect(response.headers.get('allow')?.split(', '), method).toContain('POST')
     }
@@ -101,7 +116,11 @@ describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
 
   verifies('field.D1', 'answers a session that it does not know with 404, and none with 400', async () => {
     const send = await open(notes().router)
-    const unknown = { ...JSON_TYPE, 'mcp-session-id': '5f0e0000-0000-4000-8000-000000000000', 'mcp-protocol-version': '2025-11-25' }
+    const unknown = {
+      ...JSON_TYPE,
+      'mcp-session-id': '5f0e0000-0000-4000-8000-000000000000',
+      'mcp-protocol-version': '2025-11-25',
+    }
     const note = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
     for (const sent of [
       { headers: unknown, body: message(1, 'tools/list') },
@@ -180,12 +199,20 @@ describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
     const call = send({ ...modern(1, 'tools/call', { name: 'modern' }), signal: first.signal })
     await started.modern.promise
     first.abort()
-    await Promise.race([aborted.promise, call.then(() => undefined, () => aborted.promise)])
+    await Promise.race([
+      aborted.promise,
+      call.then(
+        () => undefined,
+        () => aborted.promise,
+      ),
+    ])
     await aborted.promise
     const id = (await send({ headers: JSON_TYPE, body: initialize })).headers.get('mcp-session-id') ?? ''
     const headers = { ...JSON_TYPE, 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' }
     const second = new AbortController()
-    const legacy = send({ headers, body: message(2, 'tools/call', { name: 'legacy' }), signal: second.signal }).catch(() => undefined)
+    const legacy = send({ headers, body: message(2, 'tools/call', { name: 'legacy' }), signal: second.signal }).catch(
+      () => undefined,
+    )
     await started.legacy.promise
     second.abort()
     // Another request on the same server is answered after the hang-up was seen.
@@ -216,7 +243,8 @@ describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
     expect(first).toMatch(/^event: message\ndata: \{"jsonrpc":"2.0","method":"notifications\/progress"/)
     release.open()
     let rest = ''
-    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) rest += new TextDecoder().decode(chunk.value)
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+      rest += new TextDecoder().decode(chunk.value)
     expect(rest).toContain('"id":1')
     expect(rest).not.toMatch(/^(id|retry):/m)
   })
@@ -224,7 +252,8 @@ describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
   verifies('field.M1', 'lets pages of allowed origins read answers and errors', async () => {
     const send = await open(notes().router)
     const origin = 'http://localhost:5173'
-    const asked = 'authorization,content-type,accept,mcp-protocol-version,mcp-method,mcp-name,mcp-param-region,mcp-session-id,last-event-id'
+    const asked =
+      'authorization,content-type,accept,mcp-protocol-version,mcp-method,mcp-name,mcp-param-region,mcp-session-id,last-event-id'
     const preflight = await send({
       method: 'OPTIONS',
       headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': asked },
@@ -237,7 +266,11 @@ describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
     const good = modern(1, 'tools/list')
     const bad = { ...good, headers: { ...good.headers, 'mcp-method': 'tools/call' } }
     const gone = { headers: { ...JSON_TYPE, 'mcp-session-id': 'gone' }, body: message(1, 'ping') }
-    for (const [sent, status] of [[good, 200], [bad, 400], [gone, 404]] as const) {
+    for (const [sent, status] of [
+      [good, 200],
+      [bad, 400],
+      [gone, 404],
+    ] as const) {
       const response = await send({ ...sent, headers: { ...sent.headers, origin } })
       expect(response.status).toBe(status)
       expect(response.headers.get('access-control-allow-origin')).toBe(origin)
@@ -292,7 +325,13 @@ describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
       await response.text()
       return [response.status, response.headers.get('content-type')]
     }
-    for (const accept of ['application/json', 'application/json, text/event-stream', '*/*', 'application/*', 'text/event-stream, application/json;q=0.5']) {
+    for (const accept of [
+      'application/json',
+      'application/json, text/event-stream',
+      '*/*',
+      'application/*',
+      'text/event-stream, application/json;q=0.5',
+    ]) {
       expect(await type(accept), accept).toEqual([200, 'application/json'])
     }
     expect(await type('text/event-stream')).toEqual([200, 'text/event-stream'])
@@ -324,16 +363,22 @@ describe('over a socket', () => {
     const { port, close } = await serve(server, { port: 0, signals: false })
     undo.push(close)
     const sent = modern('κ-1', 'tools/call', { name: 'größe' })
-    const post = (headers: Headers_, parts: readonly Uint8Array[]): Promise<{ status: number | undefined; text: string }> =>
+    const post = (
+      headers: Headers_,
+      parts: readonly Uint8Array[],
+    ): Promise<{ status: number | undefined; text: string }> =>
       new Promise((resolve, reject) => {
-        const call = httpRequest({ port, host: '127.0.0.1', path: '/mcp', method: 'POST', headers: { ...sent.headers, ...headers } }, (response) => {
-          let text = ''
-          response.setEncoding('utf8')
-          response.on('data', (chunk: string) => {
-            text += chunk
-          })
-          response.on('end', () => resolve({ status: response.statusCode, text }))
-        })
+        const call = httpRequest(
+          { port, host: '127.0.0.1', path: '/mcp', method: 'POST', headers: { ...sent.headers, ...headers } },
+          (response) => {
+            let text = ''
+            response.setEncoding('utf8')
+            response.on('data', (chunk: string) => {
+              text += chunk
+            })
+            response.on('end', () => resolve({ status: response.statusCode, text }))
+          },
+        )
         call.on('error', reject)
         void (async () => {
           call.setNoDelay(true)

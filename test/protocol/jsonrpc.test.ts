@@ -26,21 +26,25 @@ describeMatrix('ids', {}, (setup, cell) => {
     }
   })
 
-  verifies(['field.B1', 'ids.refused', 'errors.unread-id'], 'that are neither text nor integer are refused', async () => {
-    const { router, calls } = counting()
-    const client = await setup(router)
-    const before = setup.wire.statuses.length
-    for (const id of [null, 1.5, true, {}, [1], 9007199254740992]) {
-      const message = request(cell, id, { method: 'tools/call', params: { name: 'count' } })
-      const answer = await setup.wire.ask(message)
-      expect(codeOf(answer)).toBe(-32600)
-      expect(answer['id']).toBe(cell.sessions ? null : undefined)
-      expect(Object.hasOwn(answer, 'id')).toBe(cell.sessions)
-    }
-    expect(setup.wire.statuses.slice(before)).toEqual(cell.http ? [400, 400, 400, 400, 400, 400] : [])
-    expect(calls).toEqual([])
-    expect(await client.list('tools')).toMatchObject({ tools: [{ name: 'count' }] })
-  })
+  verifies(
+    ['field.B1', 'ids.refused', 'errors.unread-id'],
+    'that are neither text nor integer are refused',
+    async () => {
+      const { router, calls } = counting()
+      const client = await setup(router)
+      const before = setup.wire.statuses.length
+      for (const id of [null, 1.5, true, {}, [1], 9007199254740992]) {
+        const message = request(cell, id, { method: 'tools/call', params: { name: 'count' } })
+        const answer = await setup.wire.ask(message)
+        expect(codeOf(answer)).toBe(-32600)
+        expect(answer['id']).toBe(cell.sessions ? null : undefined)
+        expect(Object.hasOwn(answer, 'id')).toBe(cell.sessions)
+      }
+      expect(setup.wire.statuses.slice(before)).toEqual(cell.http ? [400, 400, 400, 400, 400, 400] : [])
+      expect(calls).toEqual([])
+      expect(await client.list('tools')).toMatchObject({ tools: [{ name: 'count' }] })
+    },
+  )
 
   verifies('ids.in-flight', 'in use: refused where one sender has one set of ids', async () => {
     const { promise, open } = gate()
@@ -58,7 +62,9 @@ describeMatrix('ids', {}, (setup, cell) => {
     if (cell.http && !cell.sessions) expect((await second)['result']).toMatchObject({ tools: [{ name: 'wait' }] })
     else expect(codeOf(await second)).toBe(-32600)
     open()
-    await expect(setup.wire.next(({ result }) => JSON.stringify(result ?? '').includes('done'))).resolves.toMatchObject({ id: 'same' })
+    await expect(setup.wire.next(({ result }) => JSON.stringify(result ?? '').includes('done'))).resolves.toMatchObject(
+      { id: 'same' },
+    )
     await Promise.allSettled([first])
   })
 
@@ -66,8 +72,12 @@ describeMatrix('ids', {}, (setup, cell) => {
     const client = await setup(counting().router)
     await client.requestAs(7, { method: 'tools/list' })
     await client.requestAs(7, { method: 'tools/list' })
-    await expect(client.requestAs(7, { method: 'tools/call', params: { name: 'none' } })).rejects.toMatchObject({ code: -32602 })
-    expect(await client.requestAs(7, { method: 'tools/call', params: { name: 'count' } })).toMatchObject({ content: [{ text: 'counted' }] })
+    await expect(client.requestAs(7, { method: 'tools/call', params: { name: 'none' } })).rejects.toMatchObject({
+      code: -32602,
+    })
+    expect(await client.requestAs(7, { method: 'tools/call', params: { name: 'count' } })).toMatchObject({
+      content: [{ text: 'counted' }],
+    })
   })
 
   verifies('rpc.interleaved', 'answers come as they are ready, each under its id', async () => {
@@ -141,8 +151,14 @@ describeMatrix('messages', {}, (setup, cell) => {
 
   verifies('rpc.unknown-members', 'may have members that nobody knows', async () => {
     const client = await setup(counting().router)
-    const message = request(cell, 'x', { method: 'tools/call', params: { name: 'count', colour: 'red', task: { ttl: 5 } } })
-    expect(await setup.wire.ask({ ...message, extra: { deep: [1] } })).toMatchObject({ id: 'x', result: { content: [{ text: 'counted' }] } })
+    const message = request(cell, 'x', {
+      method: 'tools/call',
+      params: { name: 'count', colour: 'red', task: { ttl: 5 } },
+    })
+    expect(await setup.wire.ask({ ...message, extra: { deep: [1] } })).toMatchObject({
+      id: 'x',
+      result: { content: [{ text: 'counted' }] },
+    })
     expect(await client.list('tools')).toMatchObject({ tools: [{ name: 'count' }] })
   })
 
@@ -220,7 +236,9 @@ describeMatrix('names of Object.prototype', {}, (setup, cell) => {
       await expect(client.callTool(name), name).rejects.toMatchObject({ code: -32602 })
       await expect(client.getPrompt(name), name).rejects.toMatchObject({ code: -32602 })
       await expect(client.readResource(name), name).rejects.toMatchObject({ code: cell.sessions ? -32002 : -32602 })
-      await expect(client.complete({ prompt: name }, { name: 'repo', value: '' }), name).rejects.toMatchObject({ code: -32602 })
+      await expect(client.complete({ prompt: name }, { name: 'repo', value: '' }), name).rejects.toMatchObject({
+        code: -32602,
+      })
       const unknown = await client.complete({ prompt: 'review' }, { name, value: '' }).then(
         ({ completion }) => completion.values,
         (error: { code: number }) => error.code,
@@ -256,7 +274,11 @@ describeMatrix('names of Object.prototype', {}, (setup, cell) => {
       },
     )
     router.prompt('fill', { arguments: { constructor: {}, toString: { required: true } } }, (params) => {
-      seen.push(['constructor', 'toString'].map((name) => (Object.hasOwn(params, name) ? Reflect.get(params, name) : 'missing')))
+      seen.push(
+        ['constructor', 'toString'].map((name) =>
+          Object.hasOwn(params, name) ? Reflect.get(params, name) : 'missing',
+        ),
+      )
       return 'ok'
     })
     const client = await setup(router)
@@ -287,7 +309,7 @@ describeMatrix('names of Object.prototype', {}, (setup, cell) => {
     const second = setup.wire.next(({ id }) => id === 78)
     await setup.wire.sendText(requestText(cell, 78, { method: 'tools/list', params: meta }))
     expect(codeOf(await second)).toBe(-32602)
-    expect((({}) as { admin?: unknown }).admin).toBeUndefined()
+    expect(({} as { admin?: unknown }).admin).toBeUndefined()
   })
 })
 
@@ -371,7 +393,10 @@ describeMatrix('batches', { versions: ['2025-03-26'] }, (setup, cell) => {
       request(cell, 3, { method: 'no/such' }),
       { jsonrpc: '2.0', id: null, method: 'ping' },
       'text',
-      request(cell, 5, { method: 'initialize', params: { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'c', version: '0' } } }),
+      request(cell, 5, {
+        method: 'initialize',
+        params: { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'c', version: '0' } },
+      }),
     ]
     await setup.wire.sendText(JSON.stringify(batch))
     await expect.poll(() => setup.wire.received.length).toBe(count + 6)
@@ -400,7 +425,9 @@ describeMatrix('batches', { versions: ['2025-03-26'] }, (setup, cell) => {
     })
     await setup(router)
     const params = { name: 'steps', _meta: { progressToken: 'p' } }
-    await setup.wire.sendText(JSON.stringify([request(cell, 1, { method: 'tools/call', params }), request(cell, 2, { method: 'ping' })]))
+    await setup.wire.sendText(
+      JSON.stringify([request(cell, 1, { method: 'tools/call', params }), request(cell, 2, { method: 'ping' })]),
+    )
     await setup.wire.next(({ id }) => id === 2)
     const tail = setup.wire.received.slice(-3)
     expect(tail.map(({ id, method }) => method ?? id)).toEqual(['notifications/progress', 1, 2])
@@ -409,7 +436,9 @@ describeMatrix('batches', { versions: ['2025-03-26'] }, (setup, cell) => {
   verifies('field.B3', 'beyond their size are refused whole', async () => {
     const { router, calls } = counting()
     const client = await setup(router)
-    const batch = Array.from({ length: 5000 }, (_, id) => request(cell, id, { method: 'tools/call', params: { name: 'count' } }))
+    const batch = Array.from({ length: 5000 }, (_, id) =>
+      request(cell, id, { method: 'tools/call', params: { name: 'count' } }),
+    )
     const count = setup.wire.received.length
     await setup.wire.sendText(JSON.stringify(batch))
     await expect.poll(() => setup.wire.received.length).toBe(count + 1)
@@ -424,7 +453,8 @@ describeMatrix('batches elsewhere', {}, (setup, cell) => {
     const { router, calls } = counting()
     const client = await setup(router)
     const call = request(cell, 1, { method: 'tools/call', params: { name: 'count' } })
-    const batches = cell.version === '2025-03-26' ? [[]] : [[], [call], [call, request(cell, 2, { method: 'tools/list' })]]
+    const batches =
+      cell.version === '2025-03-26' ? [[]] : [[], [call], [call, request(cell, 2, { method: 'tools/list' })]]
     for (const batch of batches) {
       const count = setup.wire.received.length
       await setup.wire.sendText(JSON.stringify(batch))

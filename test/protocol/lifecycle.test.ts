@@ -1,7 +1,7 @@
 import { createRouter, type Router, type Session } from 'phantom-mcp'
 import { expect } from 'vitest'
 import { codeOf, request } from '../_messages.js'
-import { describeMatrix, HTTP, PIPES, SESSION_VERSIONS, STATELESS_VERSIONS, verifies, type Version } from '../_setup.js'
+import { describeMatrix, HTTP, PIPES, SESSION_VERSIONS, STATELESS_VERSIONS, type Version, verifies } from '../_setup.js'
 
 const ICONS = [{ src: 'https://example.com/notes.png', mimeType: 'image/png', sizes: ['48x48'] }]
 
@@ -43,7 +43,12 @@ describeMatrix('initialize', { versions: SESSION_VERSIONS }, (setup, cell) => {
     expect(initialized?.['protocolVersion']).toBe(cell.version)
     expect(initialized?.['serverInfo']).toEqual(SERVER_INFO[cell.version])
     expect(initialized?.['instructions']).toBe('Be kind.')
-    expect(Object.keys(initialized ?? {}).sort()).toEqual(['capabilities', 'instructions', 'protocolVersion', 'serverInfo'])
+    expect(Object.keys(initialized ?? {}).sort()).toEqual([
+      'capabilities',
+      'instructions',
+      'protocolVersion',
+      'serverInfo',
+    ])
   })
 
   verifies(['discover.declared', 'gates.completions'], 'declares what is there', async () => {
@@ -62,16 +67,20 @@ describeMatrix('initialize', { versions: SESSION_VERSIONS }, (setup, cell) => {
     })
   })
 
-  verifies(['field.F1', 'lifecycle.unknown-version'], 'answers versions that have no handshake with 2025-11-25', async () => {
-    for (const asked of ['2026-07-28', '2099-01-01', '1.0', '']) {
-      const wire = await setup.bare(notes())
-      const params = { protocolVersion: asked, capabilities: {}, clientInfo: { name: 'probe', version: '0' } }
-      const answer = await wire.ask({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
-      expect(answer['result']).toMatchObject({ protocolVersion: '2025-11-25' })
-      const listed = await wire.ask({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
-      expect(listed['result']).toMatchObject({ tools: [{ name: 'noop' }] })
-    }
-  })
+  verifies(
+    ['field.F1', 'lifecycle.unknown-version'],
+    'answers versions that have no handshake with 2025-11-25',
+    async () => {
+      for (const asked of ['2026-07-28', '2099-01-01', '1.0', '']) {
+        const wire = await setup.bare(notes())
+        const params = { protocolVersion: asked, capabilities: {}, clientInfo: { name: 'probe', version: '0' } }
+        const answer = await wire.ask({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+        expect(answer['result']).toMatchObject({ protocolVersion: '2025-11-25' })
+        const listed = await wire.ask({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
+        expect(listed['result']).toMatchObject({ tools: [{ name: 'noop' }] })
+      }
+    },
+  )
 
   verifies('lifecycle.twice', 'refuses a second initialize and keeps the session', async () => {
     const client = await setup(notes())
@@ -106,7 +115,13 @@ describeMatrix('initialize', { versions: SESSION_VERSIONS }, (setup, cell) => {
     const facts: unknown[] = []
     const router = createRouter({ name: 'facts', version: '1.0.0' })
     router.tool('facts', {}, (_params, session: Session) => {
-      facts.push(session.protocolVersion, session.stateless, session.clientInfo, session.clientCapabilities, session.call)
+      facts.push(
+        session.protocolVersion,
+        session.stateless,
+        session.clientInfo,
+        session.clientCapabilities,
+        session.call,
+      )
       facts.push(typeof session.id)
       return 'ok'
     })
@@ -120,19 +135,29 @@ describeMatrix('initialize', { versions: SESSION_VERSIONS }, (setup, cell) => {
 })
 
 describeMatrix('2026-07-28', { versions: STATELESS_VERSIONS }, (setup, cell) => {
-  verifies(['discover.result', 'result.type', 'result.server-info', 'cache.always'], 'discover tells all that there is', async () => {
-    const client = await setup(notes())
-    const { capabilities, ...rest } = await client.request('server/discover')
-    expect(rest).toEqual({
-      supportedVersions: ['2026-07-28'],
-      instructions: 'Be kind.',
-      resultType: 'complete',
-      ttlMs: 0,
-      cacheScope: 'private',
-      _meta: { 'io.modelcontextprotocol/serverInfo': SERVER_INFO['2026-07-28'] },
-    })
-    expect(Object.keys(capabilities as object).sort()).toEqual(['completions', 'logging', 'prompts', 'resources', 'tools'])
-  })
+  verifies(
+    ['discover.result', 'result.type', 'result.server-info', 'cache.always'],
+    'discover tells all that there is',
+    async () => {
+      const client = await setup(notes())
+      const { capabilities, ...rest } = await client.request('server/discover')
+      expect(rest).toEqual({
+        supportedVersions: ['2026-07-28'],
+        instructions: 'Be kind.',
+        resultType: 'complete',
+        ttlMs: 0,
+        cacheScope: 'private',
+        _meta: { 'io.modelcontextprotocol/serverInfo': SERVER_INFO['2026-07-28'] },
+      })
+      expect(Object.keys(capabilities as object).sort()).toEqual([
+        'completions',
+        'logging',
+        'prompts',
+        'resources',
+        'tools',
+      ])
+    },
+  )
 
   verifies('discover.declared', 'discover leaves out what is not there', async () => {
     const client = await setup(createRouter({ name: 'bare', version: '1.0.0' }))
@@ -150,7 +175,9 @@ describeMatrix('2026-07-28', { versions: STATELESS_VERSIONS }, (setup, cell) => 
     const client = await setup(notes())
     const methods = ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']
     for (const method of methods) {
-      await expect(client.request(method, { level: 'debug', uri: 'notes://plain' })).rejects.toMatchObject({ code: -32601 })
+      await expect(client.request(method, { level: 'debug', uri: 'notes://plain' })).rejects.toMatchObject({
+        code: -32601,
+      })
     }
     expect(setup.wire.statuses).toEqual(cell.http ? [404, 404, 404, 404, 404] : [])
   })
@@ -227,7 +254,9 @@ describeMatrix('both eras at once', { versions: SESSION_VERSIONS, transports: PI
     const modern = request({ ...cell, sessions: false }, 'm', { method: 'tools/list' })
     const answer = await setup.wire.ask(modern)
     expect(answer['result']).toMatchObject({ resultType: 'complete', tools: [{ name: 'noop' }] })
-    expect(await client.list('tools')).toEqual({ tools: [{ name: 'noop', inputSchema: { type: 'object', properties: {} } }] })
+    expect(await client.list('tools')).toEqual({
+      tools: [{ name: 'noop', inputSchema: { type: 'object', properties: {} } }],
+    })
   })
 })
 
@@ -236,6 +265,8 @@ describeMatrix('both eras at once', { versions: SESSION_VERSIONS, transports: HT
     const client = await setup(notes())
     const modern = await setup.another({ protocol: '2026-07-28' })
     expect(await modern.list('tools')).toMatchObject({ resultType: 'complete', tools: [{ name: 'noop' }] })
-    expect(await client.list('tools')).toEqual({ tools: [{ name: 'noop', inputSchema: { type: 'object', properties: {} } }] })
+    expect(await client.list('tools')).toEqual({
+      tools: [{ name: 'noop', inputSchema: { type: 'object', properties: {} } }],
+    })
   })
 })

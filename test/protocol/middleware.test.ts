@@ -47,9 +47,15 @@ describeMatrix('middleware', {}, (setup, cell) => {
       return next()
     })
     const client = await setup(router)
-    await expect(client.callTool('work')).rejects.toMatchObject({ code: -32602, message: 'Too many', data: { retryable: true } })
+    await expect(client.callTool('work')).rejects.toMatchObject({
+      code: -32602,
+      message: 'Too many',
+      data: { retryable: true },
+    })
     expect(log).toEqual([])
-    expect(await client.list('tools')).toMatchObject({ tools: [{ name: 'work' }, { name: 'boom' }, { name: 'refuse' }] })
+    expect(await client.list('tools')).toMatchObject({
+      tools: [{ name: 'work' }, { name: 'boom' }, { name: 'refuse' }],
+    })
   })
 
   verifies(['middleware.refuses', 'errors.masked'], 'that fails is masked and reported once', async () => {
@@ -113,12 +119,12 @@ describeMatrix('middleware', {}, (setup, cell) => {
   })
 
   verifies('middleware.assigns', 'hands values to the handler', async () => {
-    const router = createRouter<{ user: string }>({
-      name: 'middleware',
-      version: '1.0.0',
-      middleware: [(session, next) => { session.assign({ user: `ada ${session.protocolVersion}` }); return next() }],
+    const router = createRouter({ name: 'middleware', version: '1.0.0' })
+    router.use((session, next) => {
+      session.assign({ user: `ada ${session.protocolVersion}` })
+      return next()
     })
-    router.tool('whoami', {}, (_params, session) => session.assigns.user)
+    router.tool('whoami', {}, (_params, session) => (session.assigns as { user: string }).user)
     const client = await setup(router)
     expect(await client.callTool('whoami')).toMatchObject({ content: [{ text: `ada ${cell.version}` }] })
   })

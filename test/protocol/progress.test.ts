@@ -25,16 +25,20 @@ describeMatrix('progress', {}, (setup, cell) => {
     ...(told ? { message: `Step ${progress}` } : {}),
   })
 
-  verifies(['field.J1', 'progress.before-answer', 'gates.progress-message'], 'comes under the very token, before the answer', async () => {
-    const client = await setup(reporting(steps))
-    for (const progressToken of [0, '0', '', 'token', -1, 9007199254740991]) {
-      const from = setup.wire.received.length
-      await client.callTool('work', {}, { progressToken })
-      const messages = setup.wire.received.slice(from)
-      expect(messages.map(({ method }) => method)).toEqual([...Array(3).fill('notifications/progress'), undefined])
-      expect(messages.slice(0, 3).map(({ params }) => params)).toEqual([1, 2, 3].map((at) => step(progressToken, at)))
-    }
-  })
+  verifies(
+    ['field.J1', 'progress.before-answer', 'gates.progress-message'],
+    'comes under the very token, before the answer',
+    async () => {
+      const client = await setup(reporting(steps))
+      for (const progressToken of [0, '0', '', 'token', -1, 9007199254740991]) {
+        const from = setup.wire.received.length
+        await client.callTool('work', {}, { progressToken })
+        const messages = setup.wire.received.slice(from)
+        expect(messages.map(({ method }) => method)).toEqual([...Array(3).fill('notifications/progress'), undefined])
+        expect(messages.slice(0, 3).map(({ params }) => params)).toEqual([1, 2, 3].map((at) => step(progressToken, at)))
+      }
+    },
+  )
 
   verifies('field.J1', 'is not sent to who did not ask, or not with a token', async () => {
     const seen: unknown[] = []
@@ -45,7 +49,8 @@ describeMatrix('progress', {}, (setup, cell) => {
       }),
     )
     await client.callTool('work')
-    for (const progressToken of [null, 1.5, true, {}, ['a']]) await client.callTool('work', {}, { meta: { progressToken } })
+    for (const progressToken of [null, 1.5, true, {}, ['a']])
+      await client.callTool('work', {}, { meta: { progressToken } })
     expect(client.notifications).toEqual([])
     expect(seen).toEqual([undefined, undefined, undefined, undefined, undefined, undefined])
   })
@@ -98,7 +103,9 @@ describeMatrix('progress', {}, (setup, cell) => {
     await client.callTool('fast', {}, { progressToken: 'f' })
     first.open()
     await slow
-    expect(client.notified('notifications/progress').map(({ progressToken, progress }) => [progressToken, progress])).toEqual([
+    expect(
+      client.notified('notifications/progress').map(({ progressToken, progress }) => [progressToken, progress]),
+    ).toEqual([
       ['s', 1],
       ['f', 1],
       ['s', 2],

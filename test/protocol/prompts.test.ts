@@ -12,7 +12,11 @@ describeMatrix('prompts/list', {}, (setup, cell) => {
       repo: { title: 'Repository', description: 'Which one.', required: true, complete: () => ['a'] },
       branch: {},
     }
-    router.prompt('review', { title: 'Review', description: 'Reviews.', icons: ICONS, _meta: { 'example.com/k': 1 }, arguments: args }, () => 'x')
+    router.prompt(
+      'review',
+      { title: 'Review', description: 'Reviews.', icons: ICONS, _meta: { 'example.com/k': 1 }, arguments: args },
+      () => 'x',
+    )
     router.prompt('plain', {}, () => 'x')
     const { prompts } = await (await setup(router)).list('prompts')
     const titled = cell.version >= '2025-06-18'
@@ -52,7 +56,10 @@ describeMatrix('prompts/get', {}, (setup, cell) => {
       { role: 'user', content: { type: 'text', text: 'r main' } },
       { role: 'assistant', content: { type: 'text', text: 'prompts/get review' } },
     ]
-    const modern = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'prompts', version: '1.0.0' } } }
+    const modern = {
+      resultType: 'complete',
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'prompts', version: '1.0.0' } },
+    }
     expect(result).toEqual({ description: 'Reviews.', messages, ...(cell.sessions ? {} : modern) })
   })
 
@@ -75,7 +82,10 @@ describeMatrix('prompts/get', {}, (setup, cell) => {
       { name: 'review', arguments: ['r'] },
     ]
     for (const params of wrong) {
-      await expect(client.request('prompts/get', params as Record<string, unknown>), JSON.stringify(params)).rejects.toMatchObject({ code: -32602 })
+      await expect(
+        client.request('prompts/get', params as Record<string, unknown>),
+        JSON.stringify(params),
+      ).rejects.toMatchObject({ code: -32602 })
       if (cell.http) expect(setup.wire.statuses.at(-1)).toBe(200)
     }
     expect(calls).toBe(0)
@@ -93,26 +103,35 @@ describeMatrix('prompts/get', {}, (setup, cell) => {
     expect(await get(() => Prompt.response([]))).toEqual({ messages: [] })
   })
 
-  verifies(['prompts.results', 'gates.content', 'gates.audio', 'gates.resource-link'], 'has the content that the version knows', async () => {
-    const target = { name: 'study', title: 'Study' }
-    const resource = { uri: 'studies://1', mimeType: 'text/plain', text: 'note', _meta: { 'example.com/k': 1 } }
-    const { _meta: _left, ...bare } = resource
-    const { messages } = await get(() =>
-      Prompt.response([
-        Prompt.user(Prompt.image(new Uint8Array([1, 2]), 'image/png')),
-        Prompt.user(Prompt.audio(new Uint8Array([1, 2]), 'audio/wav')),
-        Prompt.assistant(Prompt.embeddedResource(resource)),
-        Prompt.assistant(Prompt.resourceLink('studies://1', target)),
-      ]),
-    )
-    const [image, audio, embedded, link] = (messages as { content: unknown }[]).map(({ content }) => content)
-    const linked = cell.version >= '2025-06-18'
-    expect(image).toEqual({ type: 'image', data: 'AQI=', mimeType: 'image/png' })
-    if (cell.version === '2024-11-05') expect(audio).toEqual({ type: 'text', text: expect.stringMatching(/audio\/wav/) })
-    else expect(audio).toEqual({ type: 'audio', data: 'AQI=', mimeType: 'audio/wav' })
-    expect(embedded).toEqual({ type: 'resource', resource: linked ? resource : bare })
-    expect(link).toEqual(linked ? { type: 'resource_link', uri: 'studies://1', name: 'study', title: 'Study' } : { type: 'text', text: 'studies://1' })
-  })
+  verifies(
+    ['prompts.results', 'gates.content', 'gates.audio', 'gates.resource-link'],
+    'has the content that the version knows',
+    async () => {
+      const target = { name: 'study', title: 'Study' }
+      const resource = { uri: 'studies://1', mimeType: 'text/plain', text: 'note', _meta: { 'example.com/k': 1 } }
+      const { _meta: _left, ...bare } = resource
+      const { messages } = await get(() =>
+        Prompt.response([
+          Prompt.user(Prompt.image(new Uint8Array([1, 2]), 'image/png')),
+          Prompt.user(Prompt.audio(new Uint8Array([1, 2]), 'audio/wav')),
+          Prompt.assistant(Prompt.embeddedResource(resource)),
+          Prompt.assistant(Prompt.resourceLink('studies://1', target)),
+        ]),
+      )
+      const [image, audio, embedded, link] = (messages as { content: unknown }[]).map(({ content }) => content)
+      const linked = cell.version >= '2025-06-18'
+      expect(image).toEqual({ type: 'image', data: 'AQI=', mimeType: 'image/png' })
+      if (cell.version === '2024-11-05')
+        expect(audio).toEqual({ type: 'text', text: expect.stringMatching(/audio\/wav/) })
+      else expect(audio).toEqual({ type: 'audio', data: 'AQI=', mimeType: 'audio/wav' })
+      expect(embedded).toEqual({ type: 'resource', resource: linked ? resource : bare })
+      expect(link).toEqual(
+        linked
+          ? { type: 'resource_link', uri: 'studies://1', name: 'study', title: 'Study' }
+          : { type: 'text', text: 'studies://1' },
+      )
+    },
+  )
 
   verifies('errors.masked', 'of another kind are the server’s fault', async () => {
     for (const value of [undefined, null, 5, {}, { messages: 'x' }]) {

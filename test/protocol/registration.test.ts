@@ -24,7 +24,9 @@ const ok = (): string => 'ok'
 /** A mistake, and what the message has to name. */
 type Mistake = readonly [title: string, run: () => unknown, ...words: string[]]
 
-const inputs = (header: object): object => ({ inputSchema: { type: 'object', properties: { count: { type: 'integer', 'x-mcp-header': 'Count' }, ...header } } })
+const inputs = (header: object): object => ({
+  inputSchema: { type: 'object', properties: { count: { type: 'integer', 'x-mcp-header': 'Count' }, ...header } },
+})
 
 const TOOLS: readonly Mistake[] = [
   ['an unknown option', () => fresh().tool('greet', { inptu: {} }, ok), "tool 'greet'", 'inptu'],
@@ -35,66 +37,303 @@ const TOOLS: readonly Mistake[] = [
   ['an empty name', () => fresh().tool('', {}, ok), 'name'],
   ['a name that is too long', () => fresh().tool('x'.repeat(129), {}, ok), 'name', '128'],
   ['a name that is no text', () => fresh().tool(5, {}, ok), 'name'],
-  ['two inputs', () => fresh().tool('greet', { input: {}, inputSchema: { type: 'object' } }, ok), "tool 'greet'", 'inputSchema'],
-  ['two outputs', () => fresh().tool('greet', { output: {}, outputSchema: { type: 'object' } }, ok), "tool 'greet'", 'outputSchema'],
-  ['an input that is a list', () => fresh().tool('greet', { inputSchema: { type: 'array' } }, ok), "tool 'greet'", 'object'],
+  [
+    'two inputs',
+    () => fresh().tool('greet', { input: {}, inputSchema: { type: 'object' } }, ok),
+    "tool 'greet'",
+    'inputSchema',
+  ],
+  [
+    'two outputs',
+    () => fresh().tool('greet', { output: {}, outputSchema: { type: 'object' } }, ok),
+    "tool 'greet'",
+    'outputSchema',
+  ],
+  [
+    'an input that is a list',
+    () => fresh().tool('greet', { inputSchema: { type: 'array' } }, ok),
+    "tool 'greet'",
+    'object',
+  ],
   ['an input without a type', () => fresh().tool('greet', { inputSchema: {} }, ok), "tool 'greet'", 'object'],
-  ['a Standard Schema of a list', () => fresh().tool('greet', { input: z.array(z.string()) }, ok), "tool 'greet'", 'object'],
+  [
+    'a Standard Schema of a list',
+    () => fresh().tool('greet', { input: z.array(z.string()) }, ok),
+    "tool 'greet'",
+    'object',
+  ],
   ['a JSON Schema as input', () => fresh().tool('greet', { input: { type: 'object' } }, ok), "tool 'greet'", 'type'],
   ['null as input schema', () => fresh().tool('greet', { inputSchema: null }, ok), "tool 'greet'"],
-  ['a keyword of the wrong kind', () => fresh().tool('greet', { inputSchema: { type: 'object', required: 'name' } }, ok), "tool 'greet'", 'required'],
-  ['a type that is none', () => fresh().tool('greet', { inputSchema: { type: 'object', properties: { a: { type: 'text' } } } }, ok), "tool 'greet'"],
-  ['a dialect that is not known', () => fresh().tool('greet', { inputSchema: { $schema: 'http://json-schema.org/draft-03/schema#', type: 'object' } }, ok), "tool 'greet'", 'draft-03'],
-  ['a reference to elsewhere', () => fresh().tool('greet', { inputSchema: { type: 'object', properties: { a: { $ref: 'https://example.com/s.json' } } } }, ok), "tool 'greet'", 'https://example.com/s.json'],
-  ['a reference to nothing', () => fresh().tool('greet', { inputSchema: { type: 'object', properties: { a: { $ref: '#/$defs/none' } } } }, ok), "tool 'greet'", '#/$defs/none'],
-  ['a field that is none', () => fresh().tool('greet', { input: { name: 'string' } }, ok), "tool 'greet'", 'name', 'field'],
-  ['the same name twice', () => { const router = fresh(); router.tool('greet', {}, ok); router.tool('greet', {}, ok) }, "tool 'greet'", 'unique'],
-  ['a header on a number', () => fresh().tool('greet', inputs({ size: { type: 'number', 'x-mcp-header': 'Size' } }), ok), "tool 'greet'", 'x-mcp-header', 'size'],
-  ['a header twice', () => fresh().tool('greet', inputs({ size: { type: 'integer', 'x-mcp-header': 'COUNT' } }), ok), "tool 'greet'", 'x-mcp-header', 'size'],
-  ['a header that is no token', () => fresh().tool('greet', inputs({ size: { type: 'integer', 'x-mcp-header': 'a b' } }), ok), "tool 'greet'", 'x-mcp-header', 'a b'],
-  ['an empty header', () => fresh().tool('greet', inputs({ size: { type: 'integer', 'x-mcp-header': '' } }), ok), "tool 'greet'", 'x-mcp-header'],
-  ['a header under a list', () => fresh().tool('greet', inputs({ list: { type: 'array', items: { type: 'string', 'x-mcp-header': 'Item' } } }), ok), "tool 'greet'", 'x-mcp-header', 'items'],
-  ['a header in a choice', () => fresh().tool('greet', inputs({ one: { anyOf: [{ type: 'string', 'x-mcp-header': 'One' }] } }), ok), "tool 'greet'", 'x-mcp-header', 'anyOf'],
-  ['a header behind a reference', () => fresh().tool('greet', { inputSchema: { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string', 'x-mcp-header': 'A' } } } }, ok), "tool 'greet'", 'x-mcp-header'],
+  [
+    'a keyword of the wrong kind',
+    () => fresh().tool('greet', { inputSchema: { type: 'object', required: 'name' } }, ok),
+    "tool 'greet'",
+    'required',
+  ],
+  [
+    'a type that is none',
+    () => fresh().tool('greet', { inputSchema: { type: 'object', properties: { a: { type: 'text' } } } }, ok),
+    "tool 'greet'",
+  ],
+  [
+    'a dialect that is not known',
+    () =>
+      fresh().tool(
+        'greet',
+        { inputSchema: { $schema: 'http://json-schema.org/draft-03/schema#', type: 'object' } },
+        ok,
+      ),
+    "tool 'greet'",
+    'draft-03',
+  ],
+  [
+    'a reference to elsewhere',
+    () =>
+      fresh().tool(
+        'greet',
+        { inputSchema: { type: 'object', properties: { a: { $ref: 'https://example.com/s.json' } } } },
+        ok,
+      ),
+    "tool 'greet'",
+    'https://example.com/s.json',
+  ],
+  [
+    'a reference to nothing',
+    () => fresh().tool('greet', { inputSchema: { type: 'object', properties: { a: { $ref: '#/$defs/none' } } } }, ok),
+    "tool 'greet'",
+    '#/$defs/none',
+  ],
+  [
+    'a field that is none',
+    () => fresh().tool('greet', { input: { name: 'string' } }, ok),
+    "tool 'greet'",
+    'name',
+    'field',
+  ],
+  [
+    'the same name twice',
+    () => {
+      const router = fresh()
+      router.tool('greet', {}, ok)
+      router.tool('greet', {}, ok)
+    },
+    "tool 'greet'",
+    'unique',
+  ],
+  [
+    'a header on a number',
+    () => fresh().tool('greet', inputs({ size: { type: 'number', 'x-mcp-header': 'Size' } }), ok),
+    "tool 'greet'",
+    'x-mcp-header',
+    'size',
+  ],
+  [
+    'a header twice',
+    () => fresh().tool('greet', inputs({ size: { type: 'integer', 'x-mcp-header': 'COUNT' } }), ok),
+    "tool 'greet'",
+    'x-mcp-header',
+    'size',
+  ],
+  [
+    'a header that is no token',
+    () => fresh().tool('greet', inputs({ size: { type: 'integer', 'x-mcp-header': 'a b' } }), ok),
+    "tool 'greet'",
+    'x-mcp-header',
+    'a b',
+  ],
+  [
+    'an empty header',
+    () => fresh().tool('greet', inputs({ size: { type: 'integer', 'x-mcp-header': '' } }), ok),
+    "tool 'greet'",
+    'x-mcp-header',
+  ],
+  [
+    'a header under a list',
+    () =>
+      fresh().tool('greet', inputs({ list: { type: 'array', items: { type: 'string', 'x-mcp-header': 'Item' } } }), ok),
+    "tool 'greet'",
+    'x-mcp-header',
+    'items',
+  ],
+  [
+    'a header in a choice',
+    () => fresh().tool('greet', inputs({ one: { anyOf: [{ type: 'string', 'x-mcp-header': 'One' }] } }), ok),
+    "tool 'greet'",
+    'x-mcp-header',
+    'anyOf',
+  ],
+  [
+    'a header behind a reference',
+    () =>
+      fresh().tool(
+        'greet',
+        {
+          inputSchema: {
+            type: 'object',
+            properties: { a: { $ref: '#/$defs/a' } },
+            $defs: { a: { type: 'string', 'x-mcp-header': 'A' } },
+          },
+        },
+        ok,
+      ),
+    "tool 'greet'",
+    'x-mcp-header',
+  ],
 ]
 
 const OTHERS: readonly Mistake[] = [
   ['a prompt with an unknown option', () => fresh().prompt('review', { args: {} }, ok), "prompt 'review'", 'args'],
   ['a prompt without a handler', () => fresh().prompt('review', {}), "prompt 'review'"],
-  ['a prompt whose argument has an unknown option', () => fresh().prompt('review', { arguments: { repo: { requird: true } } }, ok), "prompt 'review'", 'repo', 'requird'],
-  ['a prompt whose completer is no function', () => fresh().prompt('review', { arguments: { repo: { complete: ['a'] } } }, ok), "prompt 'review'", 'repo', 'complete'],
-  ['a prompt twice', () => { const router = fresh(); router.prompt('review', {}, ok); router.prompt('review', {}, ok) }, "prompt 'review'", 'unique'],
+  [
+    'a prompt whose argument has an unknown option',
+    () => fresh().prompt('review', { arguments: { repo: { requird: true } } }, ok),
+    "prompt 'review'",
+    'repo',
+    'requird',
+  ],
+  [
+    'a prompt whose completer is no function',
+    () => fresh().prompt('review', { arguments: { repo: { complete: ['a'] } } }, ok),
+    "prompt 'review'",
+    'repo',
+    'complete',
+  ],
+  [
+    'a prompt twice',
+    () => {
+      const router = fresh()
+      router.prompt('review', {}, ok)
+      router.prompt('review', {}, ok)
+    },
+    "prompt 'review'",
+    'unique',
+  ],
   ['a resource without a name', () => fresh().resource('notes://plain', {}, ok), 'notes://plain', 'name'],
-  ['a resource with an unknown option', () => fresh().resource('notes://plain', { name: 'plain', mime: 'x' }, ok), 'notes://plain', 'mime'],
+  [
+    'a resource with an unknown option',
+    () => fresh().resource('notes://plain', { name: 'plain', mime: 'x' }, ok),
+    'notes://plain',
+    'mime',
+  ],
   ['a resource without a handler', () => fresh().resource('notes://plain', { name: 'plain' }), 'notes://plain'],
   ['a resource without a scheme', () => fresh().resource('plain', { name: 'plain' }, ok), 'plain'],
-  ['a resource whose pattern does not end', () => fresh().resource('notes://{id', { name: 'plain' }, ok), 'notes://{id'],
-  ['a resource that completes what it has not', () => fresh().resource('notes://a/:id', { name: 'note', complete: { no: () => [] } }, ok), 'notes://a/:id', 'no', 'id'],
-  ['a resource name twice', () => { const router = fresh(); router.resource('a://1', { name: 'a' }, ok); router.resource('a://2', { name: 'a' }, ok) }, "resource 'a'", 'unique'],
-  ['a pattern twice', () => { const router = fresh(); router.resource('a://x/:id', { name: 'a' }, ok); router.resource('a://x/{id}', { name: 'b' }, ok) }, "'b'", "'a'"],
+  [
+    'a resource whose pattern does not end',
+    () => fresh().resource('notes://{id', { name: 'plain' }, ok),
+    'notes://{id',
+  ],
+  [
+    'a resource that completes what it has not',
+    () => fresh().resource('notes://a/:id', { name: 'note', complete: { no: () => [] } }, ok),
+    'notes://a/:id',
+    'no',
+    'id',
+  ],
+  [
+    'a resource name twice',
+    () => {
+      const router = fresh()
+      router.resource('a://1', { name: 'a' }, ok)
+      router.resource('a://2', { name: 'a' }, ok)
+    },
+    "resource 'a'",
+    'unique',
+  ],
+  [
+    'a pattern twice',
+    () => {
+      const router = fresh()
+      router.resource('a://x/:id', { name: 'a' }, ok)
+      router.resource('a://x/{id}', { name: 'b' }, ok)
+    },
+    "'b'",
+    "'a'",
+  ],
   ['a middleware that is no function', () => fresh().use({}), 'use'],
   ['a field with an unknown option', () => (field.string as Untyped)({ requird: true }), 'field.string', 'requird'],
-  ['a field that is required and has a default', () => (field.string as Untyped)({ required: true, default: 'x' }), 'field.string', 'required', 'default'],
+  [
+    'a field that is required and has a default',
+    () => (field.string as Untyped)({ required: true, default: 'x' }),
+    'field.string',
+    'required',
+    'default',
+  ],
   ['a default that does not fit', () => (field.integer as Untyped)({ default: 1.5 }), 'field.integer', 'default'],
 ]
 
 const CREATION: readonly Mistake[] = [
   ['a router without a name', () => (createRouter as Untyped)({ version: '1' }), 'createRouter', 'name'],
-  ['a router without a version', () => (createRouter as Untyped)({ name: 'x', version: '' }), 'createRouter', 'version'],
-  ['a router with an unknown option', () => (createRouter as Untyped)({ name: 'x', version: '1', instruction: '' }), 'createRouter', 'instruction'],
+  [
+    'a router without a version',
+    () => (createRouter as Untyped)({ name: 'x', version: '' }),
+    'createRouter',
+    'version',
+  ],
+  [
+    'a router with an unknown option',
+    () => (createRouter as Untyped)({ name: 'x', version: '1', instruction: '' }),
+    'createRouter',
+    'instruction',
+  ],
   ['pages of nothing', () => createRouter({ name: 'x', version: '1', pageSize: 0 }), 'createRouter', 'pageSize'],
   ['pages of a fraction', () => createRouter({ name: 'x', version: '1', pageSize: 1.5 }), 'createRouter', 'pageSize'],
-  ['a router with a middleware that is none', () => (createRouter as Untyped)({ name: 'x', version: '1', middleware: ['x'] }), 'createRouter', 'middleware'],
-  ['a listResources that is no function', () => (createRouter as Untyped)({ name: 'x', version: '1', listResources: [] }), 'createRouter', 'listResources'],
-  ['a server of something else', () => (createServer as Untyped)({ name: 'x', version: '1' }), 'createServer', 'router'],
-  ['a server with an unknown option', () => (createServer as Untyped)(fresh(), { onEror: () => undefined }), 'createServer', 'onEror'],
-  ['sessions without time', () => (createServer as Untyped)(fresh(), { sessionTtlMs: 0 }), 'createServer', 'sessionTtlMs'],
+  [
+    'a router with a middleware that is none',
+    () => (createRouter as Untyped)({ name: 'x', version: '1', middleware: ['x'] }),
+    'createRouter',
+    'middleware',
+  ],
+  [
+    'a listResources that is no function',
+    () => (createRouter as Untyped)({ name: 'x', version: '1', listResources: [] }),
+    'createRouter',
+    'listResources',
+  ],
+  [
+    'a server of something else',
+    () => (createServer as Untyped)({ name: 'x', version: '1' }),
+    'createServer',
+    'router',
+  ],
+  [
+    'a server with an unknown option',
+    () => (createServer as Untyped)(fresh(), { onEror: () => undefined }),
+    'createServer',
+    'onEror',
+  ],
+  [
+    'sessions without time',
+    () => (createServer as Untyped)(fresh(), { sessionTtlMs: 0 }),
+    'createServer',
+    'sessionTtlMs',
+  ],
   ['no sessions at most', () => (createServer as Untyped)(fresh(), { maxSessions: -1 }), 'createServer', 'maxSessions'],
-  ['a handler with an unknown option', () => (fetchHandler as Untyped)(fresh(), { orgins: [] }), 'fetchHandler', 'orgins'],
-  ['an origin without a scheme', () => (fetchHandler as Untyped)(fresh(), { origins: ['example.com'] }), 'fetchHandler', 'origins', 'example.com'],
-  ['a host with a scheme', () => (fetchHandler as Untyped)(fresh(), { hosts: ['https://example.com'] }), 'fetchHandler', 'hosts'],
+  [
+    'a handler with an unknown option',
+    () => (fetchHandler as Untyped)(fresh(), { orgins: [] }),
+    'fetchHandler',
+    'orgins',
+  ],
+  [
+    'an origin without a scheme',
+    () => (fetchHandler as Untyped)(fresh(), { origins: ['example.com'] }),
+    'fetchHandler',
+    'origins',
+    'example.com',
+  ],
+  [
+    'a host with a scheme',
+    () => (fetchHandler as Untyped)(fresh(), { hosts: ['https://example.com'] }),
+    'fetchHandler',
+    'hosts',
+  ],
   ['a body of nothing', () => (fetchHandler as Untyped)(fresh(), { maxBodyBytes: 0 }), 'fetchHandler', 'maxBodyBytes'],
-  ['cookies from anywhere', () => (fetchHandler as Untyped)(fresh(), { origins: '*', cors: { credentials: true } }), 'fetchHandler', 'credentials'],
+  [
+    'cookies from anywhere',
+    () => (fetchHandler as Untyped)(fresh(), { origins: '*', cors: { credentials: true } }),
+    'fetchHandler',
+    'credentials',
+  ],
 ]
 
 const CONTENT: readonly Mistake[] = [
@@ -108,7 +347,12 @@ const CONTENT: readonly Mistake[] = [
 ]
 
 describe('a mistake at registration is a TypeError that names the place', () => {
-  for (const [title, mistakes] of Object.entries({ tools: TOOLS, 'prompts, resources and fields': OTHERS, 'routers and servers': CREATION, content: CONTENT })) {
+  for (const [title, mistakes] of Object.entries({
+    tools: TOOLS,
+    'prompts, resources and fields': OTHERS,
+    'routers and servers': CREATION,
+    content: CONTENT,
+  })) {
     describe(title, () => {
       for (const [name, run, ...words] of mistakes) {
         verifies('registration.mistakes', name, () => {
@@ -141,8 +385,8 @@ describe('a mistake at registration is a TypeError that names the place', () => 
     const router = createRouter({ name: 'registration', version: '1.0.0' })
     router.tool('greet', {}, () => 'first')
     expect(() => router.tool('greet', {}, () => 'second')).toThrow(TypeError)
-    expect(() => router.resource('notes://{id', { name: 'note' }, () => 'x')).toThrow(TypeError)
-    router.resource('notes://:id/x', { name: 'note' }, () => 'x')
+    expect(() => router.resource('notes://of/{id', { name: 'note' }, () => 'x')).toThrow(TypeError)
+    router.resource('notes://of/:id', { name: 'note' }, () => 'x')
     const client = await connect(router)
     expect(await client.callTool('greet')).toMatchObject({ content: [{ text: 'first' }] })
     await client.close()
@@ -158,12 +402,8 @@ describe('definitions in files of their own', () => {
     const router = createRouter<{ user: string }>({
       name: 'registration',
       version: '1.0.0',
-      middleware: [
-        (session, next) => {
-          session.assign({ user: 'ada' })
-          return next()
-        },
-      ],
+      connect: (session) => session.assign({ user: 'ada' }),
+      principal: () => null,
     })
     router.add(whoami, hello, note)
     expect(() => router.add(whoami)).toThrow(/whoami/)

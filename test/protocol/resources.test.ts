@@ -15,23 +15,34 @@ describeMatrix('resources/list', {}, (setup, cell) => {
     ...(cell.version >= '2025-11-25' ? { icons: ICONS } : {}),
     annotations: titled ? ANNOTATIONS : undated,
   }
-  const options = { title: 'Titled', description: 'Described.', mimeType: 'text/plain', icons: ICONS, _meta: META, annotations: ANNOTATIONS }
+  const options = {
+    title: 'Titled',
+    description: 'Described.',
+    mimeType: 'text/plain',
+    icons: ICONS,
+    _meta: META,
+    annotations: ANNOTATIONS,
+  }
 
-  verifies(['resources.list', 'gates.resource', 'resources.fixed-listed'], 'has fixed resources here, and templates there', async () => {
-    const router = create()
-    router.resource('notes://plain', { name: 'plain', size: 10, ...options }, () => 'note')
-    router.resource('notes://topic/:id', { name: 'topic', ...options }, () => 'topic')
-    router.resource('shop://items{?q,page}', { name: 'items' }, () => 'items')
-    const client = await setup(router)
-    const { resources } = await client.list('resources')
-    const described = { description: 'Described.', mimeType: 'text/plain', ...gated }
-    expect(resources).toEqual([{ uri: 'notes://plain', name: 'plain', size: 10, ...described }])
-    const { resourceTemplates } = await client.list('resources/templates')
-    expect(resourceTemplates).toEqual([
-      { uriTemplate: 'notes://topic/{id}', name: 'topic', ...described },
-      { uriTemplate: 'shop://items{?q,page}', name: 'items' },
-    ])
-  })
+  verifies(
+    ['resources.list', 'gates.resource', 'resources.fixed-listed'],
+    'has fixed resources here, and templates there',
+    async () => {
+      const router = create()
+      router.resource('notes://plain', { name: 'plain', size: 10, ...options }, () => 'note')
+      router.resource('notes://topic/:id', { name: 'topic', ...options }, () => 'topic')
+      router.resource('shop://items{?q,page}', { name: 'items' }, () => 'items')
+      const client = await setup(router)
+      const { resources } = await client.list('resources')
+      const described = { description: 'Described.', mimeType: 'text/plain', ...gated }
+      expect(resources).toEqual([{ uri: 'notes://plain', name: 'plain', size: 10, ...described }])
+      const { resourceTemplates } = await client.list('resources/templates')
+      expect(resourceTemplates).toEqual([
+        { uriTemplate: 'notes://topic/{id}', name: 'topic', ...described },
+        { uriTemplate: 'shop://items{?q,page}', name: 'items' },
+      ])
+    },
+  )
 
   verifies('resources.empty', 'is empty where there are none', async () => {
     const router = create()
@@ -43,43 +54,58 @@ describeMatrix('resources/list', {}, (setup, cell) => {
     expect((await bare.list('resources/templates'))['resourceTemplates']).toEqual([])
   })
 
-  verifies(['resources.callback', 'gates.resource'], 'asks the application, whose cursor travels as it is', async () => {
-    const cursors: unknown[] = []
-    const target = { name: 'note', ...options }
-    const router: Router = createRouter({
-      name: 'resources',
-      version: '1.0.0',
-      listResources: async (cursor, session) => {
-        cursors.push(cursor, session.call.method)
-        if (cursor === 'wrong') throw new McpError('INVALID_PARAMS', 'No such page', { data: { cursor } })
-        const page = cursor === undefined ? [Resource.link('notes://1', target)] : [Resource.link('notes://2', target, { name: 'second', size: 2 })]
-        return Resource.list(page, cursor === undefined ? 'page 2' : undefined)
-      },
-    })
-    router.resource('notes://fixed', { name: 'fixed' }, () => 'not listed by itself')
-    const client = await setup(router)
-    const described = { description: 'Described.', mimeType: 'text/plain', ...gated }
-    const first = await client.list('resources')
-    expect(first['resources']).toEqual([{ uri: 'notes://1', name: 'note', ...described }])
-    expect(first.nextCursor).toBe('page 2')
-    const second = await client.list('resources', first.nextCursor)
-    expect(second['resources']).toEqual([{ uri: 'notes://2', name: 'second', size: 2, ...described }])
-    expect(Object.hasOwn(second, 'nextCursor')).toBe(false)
-    await client.list('resources', '')
-    expect(cursors).toEqual([undefined, 'resources/list', 'page 2', 'resources/list', '', 'resources/list'])
-    await expect(client.list('resources', 'wrong')).rejects.toMatchObject({ code: -32602, message: 'No such page', data: { cursor: 'wrong' } })
-    await expect(client.request('resources/list', { cursor: 17 })).rejects.toMatchObject({ code: -32602 })
-  })
+  verifies(
+    ['resources.callback', 'gates.resource'],
+    'asks the application, whose cursor travels as it is',
+    async () => {
+      const cursors: unknown[] = []
+      const target = { name: 'note', ...options }
+      const router: Router = createRouter({
+        name: 'resources',
+        version: '1.0.0',
+        listResources: async (cursor, session) => {
+          cursors.push(cursor, session.call.method)
+          if (cursor === 'wrong') throw new McpError('INVALID_PARAMS', 'No such page', { data: { cursor } })
+          const page =
+            cursor === undefined
+              ? [Resource.link('notes://1', target)]
+              : [Resource.link('notes://2', target, { name: 'second', size: 2 })]
+          return Resource.list(page, cursor === undefined ? 'page 2' : undefined)
+        },
+      })
+      router.resource('notes://fixed', { name: 'fixed' }, () => 'not listed by itself')
+      const client = await setup(router)
+      const described = { description: 'Described.', mimeType: 'text/plain', ...gated }
+      const first = await client.list('resources')
+      expect(first['resources']).toEqual([{ uri: 'notes://1', name: 'note', ...described }])
+      expect(first.nextCursor).toBe('page 2')
+      const second = await client.list('resources', first.nextCursor)
+      expect(second['resources']).toEqual([{ uri: 'notes://2', name: 'second', size: 2, ...described }])
+      expect(Object.hasOwn(second, 'nextCursor')).toBe(false)
+      await client.list('resources', '')
+      expect(cursors).toEqual([undefined, 'resources/list', 'page 2', 'resources/list', '', 'resources/list'])
+      await expect(client.list('resources', 'wrong')).rejects.toMatchObject({
+        code: -32602,
+        message: 'No such page',
+        data: { cursor: 'wrong' },
+      })
+      await expect(client.request('resources/list', { cursor: 17 })).rejects.toMatchObject({ code: -32602 })
+    },
+  )
 
-  verifies(['resources.callback', 'errors.masked'], 'masks a callback that fails or returns something else', async () => {
-    let next: unknown
-    const router = createRouter({ name: 'resources', version: '1.0.0', listResources: () => next as never })
-    const client = await setup(router)
-    for (next of [undefined, [], { resources: [] }, Promise.reject(new Error('secret'))]) {
-      await expect(client.list('resources')).rejects.toMatchObject({ code: -32603, message: 'Internal error' })
-      setup.expectErrors(1)
-    }
-  })
+  verifies(
+    ['resources.callback', 'errors.masked'],
+    'masks a callback that fails or returns something else',
+    async () => {
+      let next: unknown
+      const router = createRouter({ name: 'resources', version: '1.0.0', listResources: () => next as never })
+      const client = await setup(router)
+      for (next of [undefined, [], { resources: [] }, Promise.reject(new Error('secret'))]) {
+        await expect(client.list('resources')).rejects.toMatchObject({ code: -32603, message: 'Internal error' })
+        setup.expectErrors(1)
+      }
+    },
+  )
 })
 
 describeMatrix('resources/read', {}, (setup, cell) => {
@@ -94,12 +120,24 @@ describeMatrix('resources/read', {}, (setup, cell) => {
     const uri = 'notes://plain'
     expect(await read(() => 'note')).toEqual([{ uri, mimeType: 'text/plain', text: 'note' }])
     expect(await read(() => '', { mimeType: 'text/markdown' })).toEqual([{ uri, mimeType: 'text/markdown', text: '' }])
-    expect(await read(() => new Uint8Array([0, 255, 16]))).toEqual([{ uri, mimeType: 'application/octet-stream', blob: 'AP8Q' }])
-    expect(await read(() => Resource.blob('AP8Q', { mimeType: 'image/png' }))).toEqual([{ uri, mimeType: 'image/png', blob: 'AP8Q' }])
-    expect(await read(async () => Resource.text({ a: [1] }))).toEqual([{ uri, mimeType: 'application/json', text: '{"a":[1]}' }])
+    expect(await read(() => new Uint8Array([0, 255, 16]))).toEqual([
+      { uri, mimeType: 'application/octet-stream', blob: 'AP8Q' },
+    ])
+    expect(await read(() => Resource.blob('AP8Q', { mimeType: 'image/png' }))).toEqual([
+      { uri, mimeType: 'image/png', blob: 'AP8Q' },
+    ])
+    expect(await read(async () => Resource.text({ a: [1] }))).toEqual([
+      { uri, mimeType: 'application/json', text: '{"a":[1]}' },
+    ])
     expect(await read(() => new Uint8Array())).toEqual([{ uri, mimeType: 'application/octet-stream', blob: '' }])
     const meta = cell.version >= '2025-06-18' ? { _meta: META } : {}
-    expect(await read(() => ['one', Resource.text('two', { uri: 'notes://plain/2', mimeType: 'text/x', _meta: META }), new Uint8Array([1])])).toEqual([
+    expect(
+      await read(() => [
+        'one',
+        Resource.text('two', { uri: 'notes://plain/2', mimeType: 'text/x', _meta: META }),
+        new Uint8Array([1]),
+      ]),
+    ).toEqual([
       { uri, mimeType: 'text/plain', text: 'one' },
       { uri: 'notes://plain/2', mimeType: 'text/x', text: 'two', ...meta },
       { uri, mimeType: 'application/octet-stream', blob: 'AQ==' },
@@ -108,10 +146,19 @@ describeMatrix('resources/read', {}, (setup, cell) => {
 
   verifies(['resources.not-found', 'errors.modern-numbers'], 'names a URI that leads nowhere', async () => {
     const router = create()
-    router.resource('notes://topic/:id', { name: 'topic' }, ({ id }) => (id === 'undefined' ? undefined : id === 'empty' ? [] : null))
+    router.resource('notes://topic/:id', { name: 'topic' }, ({ id }) =>
+      id === 'undefined' ? undefined : id === 'empty' ? [] : null,
+    )
     const client = await setup(router)
     const code = cell.sessions ? -32002 : -32602
-    for (const uri of ['notes://none', 'notes://topic/1', 'notes://topic/undefined', 'notes://topic/empty', 'not a uri', '']) {
+    for (const uri of [
+      'notes://none',
+      'notes://topic/1',
+      'notes://topic/undefined',
+      'notes://topic/empty',
+      'not a uri',
+      '',
+    ]) {
       await expect(client.readResource(uri), uri).rejects.toMatchObject({ code, data: { uri } })
       if (cell.http) expect(setup.wire.statuses.at(-1)).toBe(200)
     }
@@ -122,16 +169,13 @@ describeMatrix('resources/read', {}, (setup, cell) => {
 
   verifies('resources.not-found', 'lets a handler say so itself', async () => {
     const router = create()
-    router.resource('notes://:id', { name: 'topic' }, ({ id }) => {
+    router.resource('files:///:id', { name: 'file' }, ({ id }) => {
       throw new McpError('RESOURCE_NOT_FOUND', 'Gone for good', { data: { uri: id, since: 2020 } })
     })
     const client = await setup(router)
     const code = cell.sessions ? -32002 : -32602
-    await expect(client.readResource('notes://a/1')).rejects.toMatchObject({ code })
-    router.resource('files:///:id', { name: 'file' }, ({ id }) => {
-      throw new McpError('RESOURCE_NOT_FOUND', 'Gone for good', { data: { uri: id, since: 2020 } })
-    })
-    await expect(client.readResource('files:///x')).rejects.toMatchObject({ code, message: 'Gone for good', data: { uri: 'x', since: 2020 } })
+    const data = { uri: 'x', since: 2020 }
+    await expect(client.readResource('files:///x')).rejects.toMatchObject({ code, message: 'Gone for good', data })
   })
 
   verifies('errors.masked', 'masks what is no resource', async () => {
@@ -161,7 +205,10 @@ describeMatrix('resources/read', {}, (setup, cell) => {
     }
     const code = cell.sessions ? -32002 : -32602
     for (const uri of ['files:///docs/%', 'files:///docs/%ff', 'file:///docs/a']) {
-      const answer = await client.readResource(uri).then(({ contents }) => (contents[0] as { text: string }).text, (error: { code: number }) => error.code)
+      const answer = await client.readResource(uri).then(
+        ({ contents }) => (contents[0] as { text: string }).text,
+        (error: { code: number }) => error.code,
+      )
       expect([code, `rest ${uri.slice(8)}`], uri).toContain(answer)
     }
   })
@@ -196,7 +243,10 @@ describeMatrix('resources/read', {}, (setup, cell) => {
 })
 
 describeMatrix('caching', {}, (setup, cell) => {
-  const hints = (result: Record<string, unknown>): unknown => ({ ttlMs: result['ttlMs'], cacheScope: result['cacheScope'] })
+  const hints = (result: Record<string, unknown>): unknown => ({
+    ttlMs: result['ttlMs'],
+    cacheScope: result['cacheScope'],
+  })
   const none = { ttlMs: undefined, cacheScope: undefined }
 
   verifies(['cache.hints', 'cache.always'], 'is what the application says, and else nothing is kept', async () => {
@@ -211,8 +261,12 @@ describeMatrix('caching', {}, (setup, cell) => {
     router.tool('noop', {}, () => 'ok')
     router.prompt('noop', {}, () => 'ok')
     router.resource('c://private', { name: 'private' }, () => withCache(Resource.text('x'), { ttlMs: 5 }))
-    router.resource('c://public', { name: 'public' }, () => withCache(Resource.blob('AQ=='), { ttlMs: 0, scope: 'public' }))
-    router.resource('c://parts', { name: 'parts' }, () => withCache([Resource.text('a'), Resource.text('b')], { ttlMs: 7, scope: 'private' }))
+    router.resource('c://public', { name: 'public' }, () =>
+      withCache(Resource.blob('AQ=='), { ttlMs: 0, scope: 'public' }),
+    )
+    router.resource('c://parts', { name: 'parts' }, () =>
+      withCache([Resource.text('a'), Resource.text('b')], { ttlMs: 7, scope: 'private' }),
+    )
     router.resource('c://none', { name: 'none' }, () => 'x')
     const client = await setup(router)
     const modern = (ttlMs: number, cacheScope: string): object => (cell.sessions ? none : { ttlMs, cacheScope })
@@ -221,7 +275,10 @@ describeMatrix('caching', {}, (setup, cell) => {
     expect(hints(await client.readResource('c://none'))).toEqual(modern(0, 'private'))
     const parts = await client.readResource('c://parts')
     expect(hints(parts)).toEqual(modern(7, 'private'))
-    expect(parts.contents.map((part) => Object.keys(part).sort())).toEqual([['mimeType', 'text', 'uri'], ['mimeType', 'text', 'uri']])
+    expect(parts.contents.map((part) => Object.keys(part).sort())).toEqual([
+      ['mimeType', 'text', 'uri'],
+      ['mimeType', 'text', 'uri'],
+    ])
     expect(hints(await client.list('resources'))).toEqual(modern(60_000, 'public'))
     expect(hints(await client.list('resources', 'more'))).toEqual(modern(0, 'private'))
     for (const list of ['tools', 'prompts', 'resources/templates'] as const) {
@@ -233,9 +290,18 @@ describeMatrix('caching', {}, (setup, cell) => {
 
   verifies('cache.values', 'refuses a time or scope that is none', async () => {
     const router = create()
-    const wrong = [{ ttlMs: -1 }, { ttlMs: 1.5 }, { ttlMs: Number.NaN }, { ttlMs: '5' }, {}, { ttlMs: 1, scope: 'all' }, { ttlMs: Number.POSITIVE_INFINITY }]
-    router.resource('c://:index', { name: 'never' }, () => 'x')
-    router.resource('c:///:index', { name: 'wrong' }, ({ index }) => withCache(Resource.text('x'), wrong[Number(index)] as { ttlMs: number }))
+    const wrong = [
+      { ttlMs: -1 },
+      { ttlMs: 1.5 },
+      { ttlMs: Number.NaN },
+      { ttlMs: '5' },
+      {},
+      { ttlMs: 1, scope: 'all' },
+      { ttlMs: Number.POSITIVE_INFINITY },
+    ]
+    router.resource('c:///:index', { name: 'wrong' }, ({ index }) =>
+      withCache(Resource.text('x'), wrong[Number(index)] as { ttlMs: number }),
+    )
     const client = await setup(router)
     for (const index of wrong.keys()) {
       await expect(client.readResource(`c:///${index}`)).rejects.toMatchObject({ code: -32603 })

@@ -1,7 +1,7 @@
 import { createRouter, field, Resource, type Router, Tool } from 'phantom-mcp'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { describeMatrix, STATELESS_VERSIONS, verifies, type Version, VERSIONS } from '../_setup.js'
+import { describeMatrix, STATELESS_VERSIONS, VERSIONS, type Version, verifies } from '../_setup.js'
 
 const create = (): Router => createRouter({ name: 'tools', version: '1.0.0' })
 
@@ -54,17 +54,21 @@ describeMatrix('tools/list', {}, (setup, cell) => {
     expect(tools).toEqual([DRAW[cell.version], cell.sessions ? lines : modern])
   })
 
-  verifies(['tools.order', 'lists.current'], 'keeps the order of declaration, and shows what was added since', async () => {
-    const router = create()
-    for (const name of ['zebra', 'ant', 'Cat', '10', '9']) router.tool(name, {}, () => 'ok')
-    const client = await setup(router)
-    const names = async (): Promise<string[]> =>
-      ((await client.list('tools'))['tools'] as { name: string }[]).map(({ name }) => name)
-    expect(await names()).toEqual(['zebra', 'ant', 'Cat', '10', '9'])
-    router.tool('late', {}, () => 'late')
-    expect(await names()).toEqual(['zebra', 'ant', 'Cat', '10', '9', 'late'])
-    expect(await client.callTool('late')).toMatchObject({ content: [{ text: 'late' }] })
-  })
+  verifies(
+    ['tools.order', 'lists.current'],
+    'keeps the order of declaration, and shows what was added since',
+    async () => {
+      const router = create()
+      for (const name of ['zebra', 'ant', 'Cat', '10', '9']) router.tool(name, {}, () => 'ok')
+      const client = await setup(router)
+      const names = async (): Promise<string[]> =>
+        ((await client.list('tools'))['tools'] as { name: string }[]).map(({ name }) => name)
+      expect(await names()).toEqual(['zebra', 'ant', 'Cat', '10', '9'])
+      router.tool('late', {}, () => 'late')
+      expect(await names()).toEqual(['zebra', 'ant', 'Cat', '10', '9', 'late'])
+      expect(await client.callTool('late')).toMatchObject({ content: [{ text: 'late' }] })
+    },
+  )
 
   verifies('result.type', 'has the members of the result that the version knows', async () => {
     const router = create()
@@ -78,48 +82,61 @@ describeMatrix('tools/list', {}, (setup, cell) => {
 describeMatrix('tools/call', {}, (setup, cell) => {
   verifies(['tools.call', 'result.type', 'result.server-info'], 'runs the handler with its arguments', async () => {
     const router = create()
-    router.tool('greet', { input: { name: field.string({ required: true }), times: field.integer({ default: 2 }) } }, (params) =>
-      `Hello ${params.name}`.repeat(params.times),
+    router.tool(
+      'greet',
+      { input: { name: field.string({ required: true }), times: field.integer({ default: 2 }) } },
+      (params) => `Hello ${params.name}`.repeat(params.times),
     )
     const result = await (await setup(router)).callTool('greet', { name: 'Ada' })
     const content = [{ type: 'text', text: 'Hello AdaHello Ada' }]
-    const modern = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'tools', version: '1.0.0' } } }
+    const modern = {
+      resultType: 'complete',
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'tools', version: '1.0.0' } },
+    }
     expect(result).toEqual(cell.sessions ? { content } : { content, ...modern })
   })
 
-  verifies(['tools.argument-failure', 'field.G1'], 'tells what is wrong with the arguments, as the version wants it', async () => {
-    const router = create()
-    let calls = 0
-    router.tool(
-      'search',
-      { input: { text: field.string({ required: true }), limit: field.integer({ maximum: 10 }) } },
-      () => String(++calls),
-    )
-    const client = await setup(router)
-    const wrong = client.callTool('search', { limit: 11 })
-    const errors = ['text is required', 'limit must be at most 10']
-    if (cell.version >= '2025-11-25') {
-      const { isError, content } = await wrong
-      expect(isError).toBe(true)
-      expect(content).toHaveLength(1)
-      const [block] = content as { type: string; text: string }[]
-      expect(block?.type).toBe('text')
-      for (const error of errors) expect(block?.text).toContain(error)
-    } else {
-      await expect(wrong).rejects.toMatchObject({ code: -32602, data: { validation_errors: errors } })
-      if (cell.http) expect(setup.wire.statuses.at(-1)).toBe(200)
-    }
-    expect(calls).toBe(0)
-    expect(await client.callTool('search', { text: 'x' })).toMatchObject({ content: [{ text: '1' }] })
-  })
+  verifies(
+    ['tools.argument-failure', 'field.G1'],
+    'tells what is wrong with the arguments, as the version wants it',
+    async () => {
+      const router = create()
+      let calls = 0
+      router.tool(
+        'search',
+        { input: { text: field.string({ required: true }), limit: field.integer({ maximum: 10 }) } },
+        () => String(++calls),
+      )
+      const client = await setup(router)
+      const wrong = client.callTool('search', { limit: 11 })
+      const errors = ['text is required', 'limit must be at most 10']
+      if (cell.version >= '2025-11-25') {
+        const { isError, content } = await wrong
+        expect(isError).toBe(true)
+        expect(content).toHaveLength(1)
+        const [block] = content as { type: string; text: string }[]
+        expect(block?.type).toBe('text')
+        for (const error of errors) expect(block?.text).toContain(error)
+      } else {
+        await expect(wrong).rejects.toMatchObject({ code: -32602, data: { validation_errors: errors } })
+        if (cell.http) expect(setup.wire.statuses.at(-1)).toBe(200)
+      }
+      expect(calls).toBe(0)
+      expect(await client.callTool('search', { text: 'x' })).toMatchObject({ content: [{ text: '1' }] })
+    },
+  )
 
   verifies('field.G1', 'takes missing arguments as none, and refuses what is no object', async () => {
     const router = create()
     router.tool('noargs', {}, () => 'ok')
     router.tool('opts', { input: { limit: field.integer() } }, (params) => JSON.stringify(params))
     const client = await setup(router)
-    for (const [name, text] of [['noargs', 'ok'], ['opts', '{}']] as const) {
-      for (const args of [undefined, {}]) expect(await client.callTool(name, args)).toMatchObject({ content: [{ text }] })
+    for (const [name, text] of [
+      ['noargs', 'ok'],
+      ['opts', '{}'],
+    ] as const) {
+      for (const args of [undefined, {}])
+        expect(await client.callTool(name, args)).toMatchObject({ content: [{ text }] })
       for (const args of [[], null, 'x', 5]) {
         await expect(client.request('tools/call', { name, arguments: args })).rejects.toMatchObject({ code: -32602 })
       }
@@ -197,11 +214,15 @@ describeMatrix('tool results', {}, (setup, cell) => {
     const values: unknown[] = [0, false, null, [], [{ id: '1' }], 1.5, true]
     for (const value of values) {
       const content = [{ type: 'text', text: JSON.stringify(value) }]
-      expect(await answer(() => value), JSON.stringify(value)).toEqual(cell.sessions ? { content } : { content, structuredContent: value })
+      expect(await answer(() => value), JSON.stringify(value)).toEqual(
+        cell.sessions ? { content } : { content, structuredContent: value },
+      )
     }
     for (const value of ['', 'x']) {
       const content = [{ type: 'text', text: JSON.stringify(value) }]
-      expect(await answer(() => Tool.structured(value))).toEqual(cell.sessions ? { content } : { content, structuredContent: value })
+      expect(await answer(() => Tool.structured(value))).toEqual(
+        cell.sessions ? { content } : { content, structuredContent: value },
+      )
       expect(await answer(() => value)).toEqual({ content: [{ type: 'text', text: value }] })
     }
   })
@@ -225,13 +246,14 @@ describeMatrix('tool results', {}, (setup, cell) => {
       const result = await client.callTool(`t${index}`)
       expect(result.isError, JSON.stringify(value)).toBeUndefined()
       // A text may stand there as it is; anything else is told as JSON.
-      const [block] = result.content as { text: string }[]
+      const [block] = result.content as readonly { text?: string }[]
       expect([JSON.stringify(value), ...(typeof value === 'string' ? [value] : [])]).toContain(block?.text)
       expect(Object.hasOwn(result, 'structuredContent')).toBe(!cell.sessions)
       if (!cell.sessions) expect(result.structuredContent).toEqual(value)
     }
     const listed = (await client.list('tools'))['tools'] as { outputSchema?: { type: string } }[]
-    for (const { outputSchema } of listed) expect(cell.sessions ? outputSchema : 'any').toBe(cell.sessions ? undefined : 'any')
+    for (const { outputSchema } of listed)
+      expect(cell.sessions ? outputSchema : 'any').toBe(cell.sessions ? undefined : 'any')
   })
 
   verifies(['tools.builders', 'gates.content'], 'of the builders', async () => {
@@ -243,10 +265,18 @@ describeMatrix('tool results', {}, (setup, cell) => {
     expect(await answer(() => Tool.image('iVBORwD/', 'image/png', { annotations: AUDIENCE }))).toEqual({
       content: [{ ...image, annotations: AUDIENCE }],
     })
-    expect(await answer(() => Tool.error('It failed'))).toEqual({ content: [{ type: 'text', text: 'It failed' }], isError: true })
+    expect(await answer(() => Tool.error('It failed'))).toEqual({
+      content: [{ type: 'text', text: 'It failed' }],
+      isError: true,
+    })
     const value = { why: 'quota' }
-    const both = await answer(() => Tool.content([Tool.text('a'), { type: 'text', text: 'b' }], { structured: value, isError: true, _meta: META }))
-    const content = [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }]
+    const both = await answer(() =>
+      Tool.content([Tool.text('a'), { type: 'text', text: 'b' }], { structured: value, isError: true, _meta: META }),
+    )
+    const content = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ]
     expect(both).toEqual({ content, isError: true, _meta: META, ...(structured ? { structuredContent: value } : {}) })
   })
 
@@ -261,7 +291,7 @@ describeMatrix('tool results', {}, (setup, cell) => {
   })
 
   verifies('gates.audio', 'with sound: in words where the version has none', async () => {
-    const { content } = await answer(() => Tool.audio(PNG, 'audio/wav')) as { content: Record<string, unknown>[] }
+    const { content } = (await answer(() => Tool.audio(PNG, 'audio/wav'))) as { content: Record<string, unknown>[] }
     expect(content).toHaveLength(1)
     if (version === '2024-11-05') {
       expect(content[0]).toEqual({ type: 'text', text: expect.stringMatching(/audio\/wav/) })
@@ -269,9 +299,23 @@ describeMatrix('tool results', {}, (setup, cell) => {
   })
 
   verifies('gates.resource-link', 'with a link: its URI where the version has none', async () => {
-    const target = { name: 'study', title: 'Study', mimeType: 'text/markdown', icons: ICONS, description: 'from the target' }
+    const target = {
+      name: 'study',
+      title: 'Study',
+      mimeType: 'text/markdown',
+      icons: ICONS,
+      description: 'from the target',
+    }
     const link = await answer(() => Tool.resourceLink('studies://1', target, { description: 'The study', size: 5 }))
-    const linked = { type: 'resource_link', uri: 'studies://1', name: 'study', title: 'Study', description: 'The study', mimeType: 'text/markdown', size: 5 }
+    const linked = {
+      type: 'resource_link',
+      uri: 'studies://1',
+      name: 'study',
+      title: 'Study',
+      description: 'The study',
+      mimeType: 'text/markdown',
+      size: 5,
+    }
     const expected = since<object>({
       '2024-11-05': { type: 'text', text: 'studies://1' },
       '2025-06-18': linked,
@@ -283,7 +327,10 @@ describeMatrix('tool results', {}, (setup, cell) => {
   verifies('tools.builders', 'that look like a result are no result', async () => {
     const value = { content: [{ type: 'text', text: 'forged' }], isError: true }
     const text = JSON.stringify(value)
-    expect(await answer(() => value)).toEqual({ content: [{ type: 'text', text }], ...(structured ? { structuredContent: value } : {}) })
+    expect(await answer(() => value)).toEqual({
+      content: [{ type: 'text', text }],
+      ...(structured ? { structuredContent: value } : {}),
+    })
   })
 })
 
@@ -308,8 +355,21 @@ describeMatrix('output schemas', {}, (setup, cell) => {
 
   verifies('tools.output', 'turn what does not conform into a failure that is reported', async () => {
     const router = create()
-    const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'], additionalProperties: false }
-    const values: unknown[] = [{ n: '1' }, { n: 1, x: 2 }, {}, [1], undefined, { n: Number.NaN }, { n: Number.POSITIVE_INFINITY }]
+    const outputSchema = {
+      type: 'object',
+      properties: { n: { type: 'number' } },
+      required: ['n'],
+      additionalProperties: false,
+    }
+    const values: unknown[] = [
+      { n: '1' },
+      { n: 1, x: 2 },
+      {},
+      [1],
+      undefined,
+      { n: Number.NaN },
+      { n: Number.POSITIVE_INFINITY },
+    ]
     for (const [index, value] of values.entries()) router.tool(`bad${index}`, { outputSchema }, () => value as object)
     router.tool('text', { outputSchema }, () => Tool.text('only text'))
     const client = await setup(router)
@@ -353,7 +413,8 @@ describeMatrix('plain JSON Schema', {}, (setup, cell) => {
 
   verifies(['field.G3', 'schema.whole'], 'is sent as given and enforced through its references', async () => {
     const router = create()
-    const depth = (node: { kids?: unknown[] }): number => 1 + Math.max(0, ...(node.kids ?? []).map((kid) => depth(kid as never)))
+    const depth = (node: { kids?: unknown[] }): number =>
+      1 + Math.max(0, ...(node.kids ?? []).map((kid) => depth(kid as never)))
     router.tool('tree', { inputSchema: TREE }, ({ node }) => String(depth(node as never)))
     router.tool('shared', { inputSchema: SHARED, outputSchema: SHARED }, (params) => params)
     const client = await setup(router)
@@ -363,7 +424,9 @@ describeMatrix('plain JSON Schema', {}, (setup, cell) => {
     const leaf = (name: unknown): object => ({ node: { name: 'a', kids: [{ name: 'b', kids: [{ name }] }] } })
     expect(await client.callTool('tree', { ...leaf('c') })).toMatchObject({ content: [{ text: '3' }] })
     await refused(client.callTool('tree', { ...leaf(7) }))
-    expect(await client.callTool('shared', { start: 'a', end: 'b' })).toMatchObject({ content: [{ text: '{"start":"a","end":"b"}' }] })
+    expect(await client.callTool('shared', { start: 'a', end: 'b' })).toMatchObject({
+      content: [{ text: '{"start":"a","end":"b"}' }],
+    })
     await refused(client.callTool('shared', { end: 5 }))
   })
 
@@ -371,7 +434,11 @@ describeMatrix('plain JSON Schema', {}, (setup, cell) => {
     const router = create()
     const inputSchema = {
       type: 'object',
-      properties: { kind: { enum: ['a', 'b'] }, size: { type: 'integer' }, tags: { type: 'array', uniqueItems: true, prefixItems: [{ const: 1 }] } },
+      properties: {
+        kind: { enum: ['a', 'b'] },
+        size: { type: 'integer' },
+        tags: { type: 'array', uniqueItems: true, prefixItems: [{ const: 1 }] },
+      },
       required: ['kind'],
       if: { properties: { kind: { const: 'b' } } },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -384,7 +451,15 @@ describeMatrix('plain JSON Schema', {}, (setup, cell) => {
     for (const good of [{ kind: 'a' }, { kind: 'b', size: 1, tags: [1, 2] }]) {
       expect(await client.callTool('check', good)).toMatchObject({ content: [{ text: 'ok' }] })
     }
-    const bad = [{ kind: 'c' }, { kind: 'b' }, { kind: 'b', size: 1 }, { kind: 'a', other: 1 }, { kind: 'a', tags: [2] }, { kind: 'a', tags: [1, 1] }, {}]
+    const bad = [
+      { kind: 'c' },
+      { kind: 'b' },
+      { kind: 'b', size: 1 },
+      { kind: 'a', other: 1 },
+      { kind: 'a', tags: [2] },
+      { kind: 'a', tags: [1, 1] },
+      {},
+    ]
     for (const args of bad) await refused(client.callTool('check', args))
   })
 })
@@ -395,10 +470,17 @@ describeMatrix('Standard Schema', { transports: ['memory'] }, (setup, cell) => {
     const input = z.object({ when: z.string().transform((text) => text.length), tag: z.string().default('none') })
     router.tool('parse', { input }, (params) => params)
     const client = await setup(router)
-    const [tool] = (await client.list('tools'))['tools'] as { inputSchema: { properties: Record<string, object>; required: string[] } }[]
-    expect(tool?.inputSchema.properties).toMatchObject({ when: { type: 'string' }, tag: { type: 'string', default: 'none' } })
+    const [tool] = (await client.list('tools'))['tools'] as {
+      inputSchema: { properties: Record<string, object>; required: string[] }
+    }[]
+    expect(tool?.inputSchema.properties).toMatchObject({
+      when: { type: 'string' },
+      tag: { type: 'string', default: 'none' },
+    })
     expect(tool?.inputSchema.required).toEqual(['when'])
-    expect(await client.callTool('parse', { when: 'soon' })).toMatchObject({ content: [{ text: '{"when":4,"tag":"none"}' }] })
+    expect(await client.callTool('parse', { when: 'soon' })).toMatchObject({
+      content: [{ text: '{"when":4,"tag":"none"}' }],
+    })
     const wrong = client.callTool('parse', { when: 5 })
     if (cell.version >= '2025-11-25') expect(await wrong).toMatchObject({ isError: true })
     else await expect(wrong).rejects.toMatchObject({ code: -32602 })
@@ -408,7 +490,9 @@ describeMatrix('Standard Schema', { transports: ['memory'] }, (setup, cell) => {
 describeMatrix('inside a handler', {}, (setup) => {
   verifies('session.read-resource', 'a resource of the router can be read and linked', async () => {
     const router = create()
-    router.resource('studies://:id/md', { name: 'study', mimeType: 'text/markdown' }, ({ id }) => (id === 'none' ? null : `# ${id}`))
+    router.resource('studies://of/:id/md', { name: 'study', mimeType: 'text/markdown' }, ({ id }) =>
+      id === 'none' ? null : `# ${id}`,
+    )
     router.tool('embed', { input: { id: field.string({ required: true }) } }, async ({ id }, session) =>
       Tool.embeddedResource(await session.readResource('study', { id })),
     )
@@ -421,11 +505,13 @@ describeMatrix('inside a handler', {}, (setup) => {
       return String(caught)
     })
     const client = await setup(router)
-    const resource = { uri: 'studies://a%2Fb/md', mimeType: 'text/markdown', text: '# a/b' }
+    const resource = { uri: 'studies://of/a%2Fb/md', mimeType: 'text/markdown', text: '# a/b' }
     expect(await client.callTool('embed', { id: 'a/b' })).toMatchObject({ content: [{ type: 'resource', resource }] })
-    expect(await client.callTool('link')).toMatchObject({ content: [{ text: 'studies://a%20b/md' }] })
+    expect(await client.callTool('link')).toMatchObject({ content: [{ text: 'studies://of/a%20b/md' }] })
     expect(await client.callTool('nothing')).toMatchObject({ content: [{ text: 'INVALID_PARAMS' }] })
-    await expect(client.callTool('embed', { id: 'none' })).rejects.toMatchObject({ data: { uri: 'studies://none/md' } })
+    await expect(client.callTool('embed', { id: 'none' })).rejects.toMatchObject({
+      data: { uri: 'studies://of/none/md' },
+    })
     expect(Resource.text('x')).toMatchObject({ text: 'x' })
   })
 })
@@ -436,7 +522,11 @@ describeMatrix('mirrored arguments', { versions: STATELESS_VERSIONS }, (setup, c
     const router = create()
     const inputSchema = {
       type: 'object',
-      properties: { count: { type: ['integer', 'null'] }, region: { type: 'string', 'x-mcp-header': 'Region' }, size: { type: 'integer', 'x-mcp-header': 'Count' } },
+      properties: {
+        count: { type: ['integer', 'null'] },
+        region: { type: 'string', 'x-mcp-header': 'Region' },
+        size: { type: 'integer', 'x-mcp-header': 'Count' },
+      },
       required: ['region'],
     }
     router.tool('routed', { inputSchema }, () => String(++calls))

@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream'
 import { createRouter, createServer, field, type Router } from 'phantom-mcp'
-import { serveStdio, type StdioOptions } from 'phantom-mcp/stdio'
+import { type StdioOptions, serveStdio } from 'phantom-mcp/stdio'
 import { afterEach, describe, expect } from 'vitest'
 import { gate, META } from '../_messages.js'
 import { verifies } from '../_setup.js'
@@ -36,7 +36,12 @@ function serve(router: Router, options: StdioOptions = {}): Pipe {
     text = whole.pop() ?? ''
     lines.push(...whole)
   })
-  const served = serveStdio(createServer(router, { onError: () => undefined }), { input, output, console: 'keep', ...options })
+  const served = serveStdio(createServer(router, { onError: () => undefined }), {
+    input,
+    output,
+    console: 'keep',
+    ...options,
+  })
   const pipe: Pipe = {
     input,
     output,
@@ -56,8 +61,14 @@ function echo(): Router {
 }
 
 const call = (id: unknown, text: string): string =>
-  JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo', arguments: { text }, _meta: META } })
-const list = (id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: META } })
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'echo', arguments: { text }, _meta: META },
+  })
+const list = (id: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: META } })
 const TEXT = 'naïve — 漢字 🧭 Ω'
 
 describe('lines', () => {
@@ -75,7 +86,10 @@ describe('lines', () => {
       pipe.input.write(bytes.subarray(0, cut))
       pipe.input.write(bytes.subarray(cut))
       await pipe.has(2)
-      expect(pipe.messages().map(({ id, result }) => [id, result?.content?.[0]?.text])).toEqual([[1, TEXT], [2, TEXT]])
+      expect(pipe.messages().map(({ id, result }) => [id, result?.content?.[0]?.text])).toEqual([
+        [1, TEXT],
+        [2, TEXT],
+      ])
     }
   })
 
@@ -103,7 +117,10 @@ describe('lines', () => {
     const pipe = serve(echo())
     pipe.input.write(`\uFEFF${list(1)}\r\n\r\n\n   \t\n${list(2)}\r\n`)
     await pipe.has(2)
-    expect(pipe.messages().map(({ id, error }) => [id, error])).toEqual([[1, undefined], [2, undefined]])
+    expect(pipe.messages().map(({ id, error }) => [id, error])).toEqual([
+      [1, undefined],
+      [2, undefined],
+    ])
   })
 
   verifies('stdio.framing', 'may lack the last line end', async () => {
@@ -115,10 +132,19 @@ describe('lines', () => {
 
   verifies(['rpc.utf-8', 'rpc.parse-error'], 'that are not UTF-8 are a parse error', async () => {
     const pipe = serve(echo())
-    pipe.input.write(Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":1,"method":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}\n')]))
+    pipe.input.write(
+      Buffer.concat([
+        Buffer.from('{"jsonrpc":"2.0","id":1,"method":"'),
+        Buffer.from([0xff, 0xfe]),
+        Buffer.from('"}\n'),
+      ]),
+    )
     pipe.input.write(`${list(2)}\n`)
     await pipe.has(2)
-    expect(pipe.messages().map(({ id, error }) => [id, error?.code])).toEqual([[undefined, -32700], [2, undefined]])
+    expect(pipe.messages().map(({ id, error }) => [id, error?.code])).toEqual([
+      [undefined, -32700],
+      [2, undefined],
+    ])
   })
 
   verifies('stdio.limit', 'that are too long are refused and skipped', async () => {
@@ -189,8 +215,15 @@ describe('the pipe', () => {
     expect(sent).toBeLessThan(50)
     release.open()
     await expect.poll(() => taken.join('').includes('flooded')).toBe(true)
-    const messages = taken.join('').trim().split('\n').map((line) => JSON.parse(line) as { params?: { progress: number } })
-    expect(messages.map(({ params: told }) => told?.progress)).toEqual([...Array.from({ length: 200 }, (_, index) => index + 1), undefined])
+    const messages = taken
+      .join('')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { params?: { progress: number } })
+    expect(messages.map(({ params: told }) => told?.progress)).toEqual([
+      ...Array.from({ length: 200 }, (_, index) => index + 1),
+      undefined,
+    ])
     input.end()
     await served
   })

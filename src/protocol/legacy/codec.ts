@@ -30,7 +30,9 @@ function sessionCodec(version: SessionVersion): Codec {
     errorNumber: (code) => SESSION_NUMBERS[code],
     project: (kind, item) => projection.project(kind, item as Members),
     encodeResult: (method, result) =>
-      result instanceof SerializedResult ? result.json : JSON.stringify(encoding.encode(method, result as Members)),
+      result instanceof SerializedResult
+        ? { page: result, members: '' }
+        : JSON.stringify(encoding.encode(method, result as Members)),
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Codec, Method } from '../codec.js'
 import { STATELESS_NUMBERS } from '../error-numbers.js'
 import { isObject } from '../jsonrpc.js'
-import { type Result, SerializedResult } from '../model.js'
+import { type EncodedResult, type Result, SerializedResult } from '../model.js'
 import { METHODS } from './methods.js'
 
 /** `_meta` key of the server's name and version (2026-07-28 basic, `_meta`). */
 const SERVER_INFO = '"io.modelcontextprotocol/serverInfo"'
+/** Characters from which on a page is worth being sent in pieces. */
+const LARGE = 16_384
 /** Caching is the application's word; without it nothing may be kept (2026-07-28 server/utilities/caching). */
 const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const
 
@@ -31,8 +33,11 @@ export const modernCodec: Codec = {
 }
 
 /** The members that every result has are written behind the handler's own: its JSON is not parsed or copied again. */
-function encodeResult(method: Method, result: Result, serverInfo: string | undefined): string {
-  if (result instanceof SerializedResult) return append(result.json, tail(method, true, serverInfo))
+function encodeResult(method: Method, result: Result, serverInfo: string | undefined): EncodedResult {
+  if (result instanceof SerializedResult) {
+    const members = tail(method, true, serverInfo)
+    return result.json.length < LARGE ? append(result.json, members) : { page: result, members: `,${members}` }
+  }
   const members = result as Readonly<Record<string, unknown>>
   if (isPlain(members)) return append(JSON.stringify(members), tail(method, true, serverInfo))
   const complete = members['resultType'] === undefined || members['resultType'] === 'complete'

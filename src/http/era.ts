@@ -1,0 +1,29 @@
+import { isObject } from '../protocol/jsonrpc.js'
+import { isEnveloped } from '../protocol/modern/envelope.js'
+import { isSessionVersion, isStatelessVersion, SESSION_VERSIONS } from '../protocol/versions.js'
+import type { HttpCall } from './http-call.js'
+import { type Refusal, refusal } from './refusal.js'
+
+const versionOf = (call: HttpCall): string | undefined => call.headers('mcp-protocol-version')[0]
+
+/** A version that has no sessions, or that nobody knows yet: its rules are those of requests that stand alone. */
+export function namesModern(call: HttpCall): boolean {
+  const version = versionOf(call)
+  return version !== undefined && !isSessionVersion(version)
+}
+
+/** Whether a message, or one of an array, says in itself that each request stands alone. */
+export function claimsModern(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(claimsModern)
+  const params = isObject(value) ? value['params'] : undefined
+  return isObject(params) && isEnveloped(params)
+}
+
+/** GET and DELETE are of sessions: a version without them has no such methods, and one that is unknown is an error. */
+export function sessionMethodProblem(call: HttpCall): Refusal | 'not-allowed' | undefined {
+  const version = versionOf(call)
+  if (version === undefined || isSessionVersion(version)) return undefined
+  if (isStatelessVersion(version)) return 'not-allowed'
+  const message = `Unsupported protocol version; supported are ${SESSION_VERSIONS.join(', ')}`
+  return refusal(400, { reason: 'protocol_version', header: 'MCP-Protocol-Version' }, message)
+}

@@ -1,0 +1,169 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { MemoryStore } from '../backplane/memory-store.js'
+import { codecOf } from '../protocol/codecs.js'
+import { type LiveSession, Sessions } from './sessions.js'
+
+const CODEC = codecOf('2025-11-25')
+const TTL = 1000
+
+let now = 0
+let ids = 0
+let store: MemoryStore
+beforeEach(() => {
+  now = 1_000_000
+  ids = 0
+  store = new MemoryStore({ clock: () => now })
+})
+
+const create = (max = 100): Sessions =>
+  new Sessions({ store, ttlMs: TTL, max, clock: () => now, ids: () => `id-${++ids}` })
+
+async function begin(sessions: Sessions, principal: string | null = null): Promise<LiveSession> {
+  const session = sessions.open(CODEC, principal)
+  expect(await sessions.keep(session)).toBe(true)
+  return session
+}
+
+/** Whether a request of the session is let in. */
+async function isKnown(sessions: Sessions, id: string, principal: string | null = null): Promise<boolean> {
+  const session = await sessions.use(id, principal)
+  if (session !== undefined) sessions.release(session)
+  return session !== undefined
+}
+
+describe('a session', () => {
+  test('is known from when it is kept', async () => {
+    const sessions = create()
+    const session = sessions.open(CODEC, null)
+    expect(await isKnown(sessions, session.id)).toBe(false)
+    await sessions.keep(session)
+    expect(await isKnown(sessions, session.id)).toBe(true)
+    expect(await isKnown(sessions, 'id-9')).toBe(false)
+    expect(await isKnown(sessions, '')).toBe(false)
+  })
+
+  test('comes back as it was written', async () => {
+    const sessions = create()
+    const session = sessions.open(codecOf('2025-06-18'), 'ada')
+    session.client.info = { name: 'client', version: '1' }
+    session.client.capabilities = { roots: {} }
+    await sessions.keep(session)
+    const again = await create().use(session.id, 'ada')
+    expect(again?.client).toMatchObject({
+      info: { name: 'client', version: '1' },
+      capabilities: { roots: {} },
+      sessionId: session.id,
+    })
+    expect(again?.client.codec.version).toBe('2025-06-18')
+    session.client.logLevel = 'error'
+    session.client.subscriptions.add('notes://1')
+    await sessions.save(session)
+    const later = await create().use(session.id, 'ada')
+    expect([later?.client.logLevel, [...(later?.client.subscriptions ?? [])]]).toEqual(['error', ['notes://1']])
+  })
+
+  test('is its own caller’s alone', async () => {
+    const sessions = create()
+    const { id } = await begin(sessions, 'ada')
+    expect(await isKnown(sessions, id, 'bo')).toBe(false)
+    expect(await isKnown(sessions, id, null)).toBe(false)
+    expect(await isKnown(sessions, id, 'ada')).toBe(true)
+  })
+
+  test('is one for requests at the same time', async () => {
+    const sessions = create()
+    const { id } = await begin(sessions)
+    const [one, two] = await Promise.all([sessions.use(id, null), sessions.use(id, null)])
+    expect(one).toBeDefined()
+    expect(one).toBe(two)
+  })
+
+  test('ends when it was not used for its time, and not before', async () => {
+    const sessions = create()
+    const { id } = await begin(sessions)
+    now += TTL
+    expect(await isKnown(sessions, id)).toBe(true)
+    for (let times = 0; times < 10; times++) {
+      now += TTL * 0.9
+      expect(await isKnown(sessions, id)).toBe(true)
+    }
+    now += TTL * 1.3
+    expect(await isKnown(sessions, id)).toBe(false)
+  })
+
+  test('has its time renewed while something of it is open', async () => {
+    const sessions = create()
+    const { id } = await begin(sessions)
+    const session = await sessions.use(id, null)
+    for (let times = 0; times < 10; times++) {
+      now += TTL * 0.9
+      await sessions.renew(session as LiveSession)
+    }
+    expect(await isKnown(sessions, id)).toBe(true)
+  })
+
+  test('that has ended is unknown, and its calls are cancelled', async () => {
+    const sessions = create()
+    const { id } = await begin(sessions)
+    const session = (await sessions.use(id, null)) as LiveSession
+    const reasons: (string | undefined)[] = []
+    let told = 0
+    session.client.calls?.set(1, { cancel: (reason) => reasons.push(reason) })
+    session.onEnd(() => told++)
+    const silent = session.onEnd(() => told++)
+    silent()
+    await sessions.end(session)
+    expect(reasons).toEqual([expect.stringMatching(/\S/)])
+    expect(told).toBe(1)
+    expect(session.ended).toBe(true)
+    expect(await isKnown(sessions, id)).toBe(false)
+    await sessions.save(session)
+    expect(await isKnown(sessions, id)).toBe(false)
+  })
+})
+
+describe('when there is no more room', () => {
+  test('the one that was idle longest goes', async () => {
+    const sessions = create(3)
+    const kept: LiveSession[] = []
+    for (let times = 0; times < 3; times++) {
+      kept.push(await begin(sessions))
+      now += 10
+    }
+    const [first, second, third] = kept.map(({ id }) => id) as [string, string, string]
+    expect(await isKnown(sessions, first)).toBe(true)
+    now += 10
+    const fourth = await begin(sessions)
+    expect(await isKnown(sessions, second)).toBe(false)
+    expect(await Promise.all([first, third, fourth.id].map((id) => isKnown(sessions, id)))).toEqual([true, true, true])
+  })
+
+  test('one that is in use stays, and where all are there is no room', async () => {
+    const sessions = create(2)
+    const used = await sessions.use((await begin(sessions)).id, null)
+    const idle = await begin(sessions)
+    await begin(sessions)
+    expect(await isKnown(sessions, idle.id)).toBe(false)
+    const last = await sessions.use('id-3', null)
+    expect(await sessions.keep(sessions.open(CODEC, null))).toBe(false)
+    sessions.release(last as LiveSession)
+    expect(await sessions.keep(sessions.open(CODEC, null))).toBe(true)
+    expect(used?.ended).toBe(false)
+    expect(await isKnown(sessions, used?.id ?? '')).toBe(true)
+  })
+
+  test('those whose time is over make room for nothing', async () => {
+    const sessions = create(2)
+    await begin(sessions)
+    await begin(sessions)
+    now += TTL * 2
+    await begin(sessions)
+    await begin(sessions)
+    expect(await Promise.all(['id-1', 'id-2', 'id-3', 'id-4'].map((id) => isKnown(sessions, id)))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ])
+  })
+})
