@@ -50,7 +50,7 @@ export const ROWS: readonly Row[] = [
     against: 'bare-stored',
     request: listCall,
     compare: 'cost',
-    every: 2,
+    every: 3,
   },
   { kind: 'process', name: 'register 1,000 tools', module: 'register', compare: 'cost' },
   { kind: 'process', name: 'check a valid call', module: 'check', compare: 'cost' },

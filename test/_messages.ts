@@ -43,3 +43,6 @@ export function gate<Value = void>(): Gate<Value> {
   })
   return { promise, open }
 }
+
+/** For `expect.poll` on a machine that is busy: what is waited for comes at once on one that is not. */
+export const PATIENT: { readonly timeout: number; readonly interval: number } = { timeout: 4_000, interval: 5 }

@@ -91,7 +91,7 @@ export class MemoryWire extends RecordingWire {
   }
 
   override async open(receive: (message: WireMessage) => void, version: never): Promise<void> {
-    super.open(receive)
+    await super.open(receive)
     await this.#inner.open((message) => this.deliver(message), version)
   }
 

@@ -218,6 +218,11 @@ export const requirements: readonly Requirement[] = [
     behaviour: 'A handler knows version, client, capabilities, call and session id.',
   },
   {
+    id: 'session.notify',
+    source: 'api.md, Telling the client',
+    behaviour: 'A handler sends notifications of its own on the stream of its call.',
+  },
+  {
     id: 'session.read-resource',
     source: 'api.md, session',
     behaviour: 'A handler reads and links the resources of its router.',
@@ -314,6 +319,11 @@ export const requirements: readonly Requirement[] = [
     id: 'schema.whole',
     source: '26/basic, JSON Schema Usage',
     behaviour: 'A plain JSON Schema 2020-12 is sent as given and enforced whole.',
+  },
+  {
+    id: 'schema.version',
+    source: 'schema.json of each version',
+    behaviour: 'All that is sent fits the schema of the version that it is sent in.',
   },
   {
     id: 'schema.standard',
@@ -521,6 +531,39 @@ export const requirements: readonly Requirement[] = [
     behaviour: 'Session ids are ignored, and none is issued.',
     transports: HTTP,
     versions: STATELESS,
+  },
+
+  {
+    id: 'http.session-version',
+    source: '25/basic/transports, Protocol Version Header',
+    behaviour: 'In a session a version that is none is 400, and a missing one is borne.',
+    transports: HTTP,
+    versions: SESSION,
+  },
+  {
+    id: 'http.get-stream',
+    source: '25/basic/transports, Listening for Messages; decisions: second stream',
+    behaviour: 'A session has one stream by GET; a second one is 409.',
+    transports: HTTP,
+    versions: SESSION,
+  },
+  {
+    id: 'http.keep-alive',
+    source: '26/basic/transports/streamable-http; architecture.md, decision 5',
+    behaviour: 'A call that takes longer than streamAfterMs is a stream, which comments keep alive.',
+    transports: HTTP,
+  },
+  {
+    id: 'http.json-only',
+    source: 'architecture.md, decision 5',
+    behaviour: 'A client that takes JSON only never gets a stream.',
+    transports: HTTP,
+  },
+  {
+    id: 'http.close',
+    source: 'issue 2, e; api.md, server.close',
+    behaviour: 'Closing waits for requests, not for sockets that ask nothing.',
+    transports: ['node'],
   },
 
   // stdio

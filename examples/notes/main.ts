@@ -1,16 +1,38 @@
 // The notes application. `npm start` serves it over HTTP, `npm start -- --stdio` over stdio; PORT is the port, 3000 unless set.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { serve } from 'phantom-mcp/node'
+import { createServer } from 'phantom-mcp'
+import { type Serving, serve } from 'phantom-mcp/node'
 import { serveStdio } from 'phantom-mcp/stdio'
 import { notesRouter } from './router.js'
+import { sampleNotes } from './store.js'
 
 const DEFAULT_PORT = 3000
 
-if (process.argv.includes('--stdio')) await serveStdio(notesRouter())
+const notes = sampleNotes()
+const router = notesRouter(notes)
+const server = createServer(router)
+
+// Clients that listen are told; those that do not cost nothing.
+notes.onChange((id) => {
+  void server.notifyResourceList()
+  void server.notifyResourcesUpdated([router.resourceUri('about'), router.resourceUri('note', { id })])
+})
+
+if (process.argv.includes('--stdio')) await serveStdio(server)
 else {
-  const { url } = await serve(notesRouter(), { port: portOf(process.env['PORT']) })
+  const { url } = await listen(portOf(process.env['PORT']))
   console.log(howToConnect(url))
+}
+
+async function listen(port: number): Promise<Serving> {
+  try {
+    return await serve(server, { port })
+  } catch (error) {
+    const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+    console.error(taken ? `Port ${port} is taken. PORT=0 npm start takes a free one.` : error)
+    process.exit(1)
+  }
 }
 
 function portOf(text: string | undefined): number {

@@ -9,11 +9,18 @@ export interface Note {
 /** Notes in memory: they are gone when the process ends. */
 export class Notes {
   readonly #byId = new Map<string, Note>()
+  readonly #listeners: ((id: string) => void)[] = []
   #nextId = 1
+
+  /** Called with the id of each note that is added or deleted from here on. */
+  onChange(listener: (id: string) => void): void {
+    this.#listeners.push(listener)
+  }
 
   add(note: Omit<Note, 'id'>): Note {
     const added = { id: String(this.#nextId++), ...note }
     this.#byId.set(added.id, added)
+    this.#changed(added.id)
     return added
   }
 
@@ -31,7 +38,9 @@ export class Notes {
   }
 
   delete(id: string): boolean {
-    return this.#byId.delete(id)
+    const deleted = this.#byId.delete(id)
+    if (deleted) this.#changed(id)
+    return deleted
   }
 
   all(): Note[] {
@@ -45,6 +54,10 @@ export class Notes {
   tagsStartingWith(start: string): string[] {
     const tags = new Set(this.all().flatMap((note) => note.tags))
     return [...tags].filter((tag) => tag.startsWith(start)).sort()
+  }
+
+  #changed(id: string): void {
+    for (const listener of this.#listeners) listener(id)
   }
 }
 

@@ -36,7 +36,7 @@ export function addTools(router: Router, notes: Notes): void {
     },
     ({ text, tag, limit }, session) => {
       const found = notes.search(text, tag).slice(0, limit)
-      if (found.length === 0) return Tool.text('No note was found.')
+      if (found.length === 0) return 'No note was found.'
       const links = found.flatMap(({ id, title }) => {
         const target = router.resourceFor(session, 'note', { id })
         return target === undefined ? [] : [Tool.resourceLink(target.uri, target.template, { title })]
@@ -53,7 +53,7 @@ export function addTools(router: Router, notes: Notes): void {
       idempotent: true,
       openWorld: false,
     },
-    ({ id }) => (notes.delete(id) ? Tool.text(`Note ${id} is deleted.`) : Tool.error(`There is no note ${id}.`)),
+    ({ id }) => (notes.delete(id) ? `Note ${id} is deleted.` : Tool.error(`There is no note ${id}.`)),
   )
   addExport(router, notes)
 }

@@ -68,6 +68,8 @@ export class FetchCall implements HttpCall {
   }
 
   reply(status: number, headers: HttpHeaders, body?: HttpBody): void {
+    // An answer to HEAD has no body, whatever it says (RFC 9110 9.3.2).
+    if (this.method === 'HEAD') return this.#respond(new Response(null, { status, headers }))
     const whole = typeof body === 'string' || body === undefined ? (body ?? null) : bytesOf(body)
     this.#respond(new Response(whole, { status, headers }))
   }

@@ -14,6 +14,7 @@ export function openSink(responder: Responder, onLost: (sink: EventSink) => void
   const stream: HttpStream = responder.stream(headers)
   const sink: EventSink = {
     write: (event) => stream.write(eventText(event)),
+    drained: () => stream.drained(),
     retry: (ms) => void stream.write(`retry: ${ms}\n\n`),
     end: () => stream.end(),
   }

@@ -5,7 +5,7 @@ import type { Server } from '../server/server.js'
 import { admit } from './admit.js'
 import { readJson } from './body.js'
 import { Cors } from './cors.js'
-import { claimsModern, namesModern, sessionMethodProblem } from './era.js'
+import { claimsModern, namesModern, sessionMethodProblem, unreadCodec } from './era.js'
 import { Guard } from './guard.js'
 import type { HttpCall } from './http-call.js'
 import type { Incoming } from './incoming.js'
@@ -16,7 +16,7 @@ import { type HttpOptions, type ResolvedOptions, resolveOptions } from './option
 import { postProblem, tooLarge } from './post.js'
 import { probe } from './probe.js'
 import { type ProtectedResource, protectedResource } from './protected-resource.js'
-import { type Refusal, refusal, refuseUnread } from './refusal.js'
+import { type Refusal, refusal, refuseMessage, refuseUnread } from './refusal.js'
 import { Responder } from './responder.js'
 import { serveDelete, serveGet } from './session-streams.js'
 import { KeepAlive } from './sse.js'
@@ -49,13 +49,16 @@ export class HttpEndpoint {
   }
 
   /** Serves one request. Never rejects: what goes wrong in here costs this request only. */
-  handle(call: HttpCall): Promise<void> {
-    const refused = this.#guard.check(call)
-    const responder = new Responder(call, this.#keepAlive, refused === undefined ? this.#cors.answer(call) : undefined)
-    return this.#serve(responder, refused).catch((error: unknown) => {
+  async handle(call: HttpCall): Promise<void> {
+    let responder = new Responder(call, this.#keepAlive, undefined)
+    try {
+      const refused = this.#guard.check(call)
+      if (refused === undefined) responder = new Responder(call, this.#keepAlive, this.#cors.answer(call))
+      await this.#serve(responder, refused)
+    } catch (error) {
       if (!call.closed.aborted) this.#server.report(error)
       responder.refuse({ ...refuseUnread({ failure: INTERNAL_FAILURE }), status: 500 })
-    })
+    }
   }
 
   async #serve(responder: Responder, refused: Refusal | undefined): Promise<void> {
@@ -71,7 +74,7 @@ export class HttpEndpoint {
     if (problem !== undefined) return responder.refuse(problem)
     const parsed = await readJson(call, this.#options)
     if (parsed === 'too-large') return responder.refuse(tooLarge(this.#options.maxBodyBytes))
-    if (!parsed.ok) return responder.refuse(refuseUnread(parsed))
+    if (!parsed.ok) return responder.refuse(refuseMessage(unreadCodec(call), parsed))
     const incoming = this.#server.connects ? await this.#admitted(responder) : this.#incoming(responder, undefined)
     if (incoming !== undefined) await this.#route(incoming, parsed.value)
   }

@@ -1,6 +1,8 @@
+import type { Codec } from '../protocol/codec.js'
+import { codecOf } from '../protocol/codecs.js'
 import { isObject } from '../protocol/jsonrpc.js'
 import { isEnveloped } from '../protocol/modern/envelope.js'
-import { isSessionVersion, isStatelessVersion, SESSION_VERSIONS } from '../protocol/versions.js'
+import { isSessionVersion, isStatelessVersion, NEWEST_SESSION_VERSION, SESSION_VERSIONS } from '../protocol/versions.js'
 import type { HttpCall } from './http-call.js'
 import { type Refusal, refusal } from './refusal.js'
 
@@ -26,4 +28,12 @@ export function sessionMethodProblem(call: HttpCall): Refusal | 'not-allowed' | 
   if (isStatelessVersion(version)) return 'not-allowed'
   const message = `Unsupported protocol version; supported are ${SESSION_VERSIONS.join(', ')}`
   return refusal(400, { reason: 'protocol_version', header: 'MCP-Protocol-Version' }, message)
+}
+
+/** Whose rules an answer follows when the message could not be read: what the headers say is all there is. */
+export function unreadCodec(call: HttpCall): Codec {
+  const version = versionOf(call)
+  if (isSessionVersion(version)) return codecOf(version)
+  const ofSession = version === undefined && call.headers('mcp-session-id').length > 0
+  return codecOf(ofSession ? NEWEST_SESSION_VERSION : '2026-07-28')
 }

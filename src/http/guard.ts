@@ -3,7 +3,7 @@ import { LOOPBACK, type ResolvedOptions } from './options.js'
 import { type Refusal, refusal } from './refusal.js'
 
 /** Headers that decide who is served, and how. */
-const ONCE = ['host', 'origin', 'mcp-protocol-version', 'mcp-session-id'] as const
+const ONCE = ['host', 'mcp-session-id'] as const
 
 /** The name in a `Host` header, without its port. */
 function hostName(host: string): string {
@@ -49,8 +49,9 @@ export class Guard {
         `Host '${host ?? ''}' is not served here: add its name to the option hosts`,
       )
     }
-    const origin = call.headers('origin')[0]
-    if (origin === undefined || this.#isOwn(origin, host) || this.#allows(origin)) return undefined
+    const [origin, other] = call.headers('origin')
+    if (origin === undefined || (other === undefined && (this.#isOwn(origin, host) || this.#allows(origin))))
+      return undefined
     return refusal(
       403,
       { reason: 'origin', option: 'origins' },

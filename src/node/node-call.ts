@@ -72,9 +72,16 @@ export class NodeCall implements HttpCall {
     response.on('error', () => undefined)
     response.writeHead(status, headers)
     response.flushHeaders()
+    let waiting: Promise<void> | undefined
     return {
       write: (chunk) => isDone(response) || response.write(chunk),
-      drained: () => drained(response),
+      drained: () => {
+        // One wait for all who wait: a handler may send much without waiting for any of it.
+        waiting ??= drained(response).finally(() => {
+          waiting = undefined
+        })
+        return waiting
+      },
       end: () => void response.end(),
     }
   }

@@ -95,6 +95,8 @@ function listen(http: NodeHttpServer, port: number, host: string): Promise<void>
 
 /** Milliseconds between two looks for connections that have become idle since the port was closed. */
 const IDLE_CHECK_MS = 50
+/** Milliseconds that the last answers have to leave the process. */
+const LINGER_MS = 200
 
 function closer(http: NodeHttpServer, server: Server): () => Promise<void> {
   let closing: Promise<void> | undefined
@@ -106,7 +108,8 @@ function closer(http: NodeHttpServer, server: Server): () => Promise<void> {
         resolve()
       })
       http.closeIdleConnections()
-      void server.close()
+      // Once every call has its answer, what is still open are sockets that ask nothing.
+      void server.close().then(() => setTimeout(() => http.closeAllConnections(), LINGER_MS))
     })
   return () => {
     closing ??= close()

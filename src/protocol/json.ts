@@ -30,17 +30,15 @@ export function parseJson(text: string, maxDepth: number): ParsedJson {
 
 /** The same bound for a value that somebody else has parsed: its text is gone, so the value itself is walked, level by level. */
 export function boundDepth(value: unknown, maxDepth: number): ParsedJson {
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
+  let level = [value].filter(isNested)
+  for (let depth = 1; level.length > 0; depth++) {
     if (depth > maxDepth) return tooDeep(value, maxDepth)
-    level = level
-      .flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
-      .filter(isNested)
+    level = level.flatMap((item) => Object.values(item)).filter(isNested)
   }
   return { ok: true, value }
 }
 
-const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null
+const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 function tooDeep(value: unknown, maxDepth: number): ParsedJson {
   const id = isObject(value) && isRequestId(value['id']) ? value['id'] : undefined

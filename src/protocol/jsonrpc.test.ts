@@ -80,7 +80,7 @@ test('objects are neither null nor lists', () => {
 })
 
 test('messages are written as JSON', () => {
-  expect(JSON.parse(resultMessage('a"b', '{"x":1}'))).toEqual({ jsonrpc: '2.0', id: 'a"b', result: { x: 1 } })
+  expect(JSON.parse(resultMessage('a"b', '{"x":1}') as string)).toEqual({ jsonrpc: '2.0', id: 'a"b', result: { x: 1 } })
   const error = { code: -32600, message: 'no' }
   expect(errorMessage(undefined, error)).toBe('{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}')
   expect(errorMessage('null', error)).toBe('{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}')

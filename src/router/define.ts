@@ -14,6 +14,7 @@ import {
   type DeclaredReturn,
   defineTool,
   type FreeReturn,
+  type LegalReturn,
   type ToolDefinition,
   type ToolOptions,
   type ToolParams,
@@ -31,14 +32,14 @@ export interface DefinitionBuilders<Assigns extends object> {
     const Output extends Shape,
     const Input extends Shape | undefined = undefined,
     const InputJson extends JsonSchema | undefined = undefined,
-    Value extends Given<Output> = Given<Output>,
+    Returned extends LegalReturn<Given<Output>> = LegalReturn<Given<Output>>,
   >(
     name: string,
     options: ToolOptions<Input, Output, InputJson, Assigns> & { readonly output: Output },
     handler: (
       params: ToolParams<Input, InputJson>,
       session: Session<Assigns>,
-    ) => Awaitable<DeclaredReturn<Given<Output>, Value>>,
+    ) => Returned & DeclaredReturn<Given<Output>, Returned>,
   ): ToolDefinition<Assigns>
   prompt<const Arguments extends PromptArguments<Assigns> = Readonly<Record<never, never>>>(
     name: string,

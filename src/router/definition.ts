@@ -39,8 +39,20 @@ export function assertHandler(owner: string, handler: unknown): void {
 
 const DESCRIBED = ['title', 'description', 'icons', '_meta'] as const
 
-/** The shared members that were given, ready for the wire. */
-export function describedMembers(options: DescribedOptions): DescribedOptions {
+/** The shared members that were given, ready for the wire. @throws TypeError for one of the wrong kind. */
+export function describedMembers(owner: string, options: DescribedOptions): DescribedOptions {
+  const { title, description, icons, _meta } = options
+  for (const [name, value] of Object.entries({ title, description })) {
+    if (value !== undefined && typeof value !== 'string') {
+      throw new TypeError(`${owner}: ${name} must be a string, not ${typeof value}`)
+    }
+  }
+  if (icons !== undefined && !(Array.isArray(icons) && icons.every((icon) => typeof icon?.src === 'string'))) {
+    throw new TypeError(`${owner}: icons must be a list of { src, mimeType?, sizes?, theme? }`)
+  }
+  if (_meta !== undefined && (typeof _meta !== 'object' || _meta === null || Array.isArray(_meta))) {
+    throw new TypeError(`${owner}: _meta must be an object`)
+  }
   return pick(options, DESCRIBED)
 }
 

@@ -70,7 +70,11 @@ export function definePrompt(
     if (argument.complete !== undefined) assertHandler(`${owner}, argument '${key}', complete`, argument.complete)
   }
   const specs = declared.map(([key, argument]) => argumentSpec(key, argument))
-  const spec: PromptSpec = { name, ...describedMembers(options), ...(specs.length === 0 ? {} : { arguments: specs }) }
+  const spec: PromptSpec = {
+    name,
+    ...describedMembers(owner, options),
+    ...(specs.length === 0 ? {} : { arguments: specs }),
+  }
   const args = new Map(declared as unknown as [string, PromptArgument][])
   return { kind: 'prompt', name, spec, arguments: args, handler: handler as PromptDefinition['handler'] }
 }

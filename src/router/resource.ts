@@ -56,7 +56,7 @@ export function defineResource(
   assertHandler(owner, handler)
   const template = uriTemplate(owner, pattern)
   const { name, mimeType } = options
-  const shared = { name, ...describedMembers(options), ...pick(options, ['mimeType', 'annotations']) }
+  const shared = { name, ...describedMembers(owner, options), ...pick(options, ['mimeType', 'annotations']) }
   const spec: ResourceSpec | ResourceTemplateSpec = template.fixed
     ? { uri: template.uriTemplate, ...shared, ...pick(options, ['size']) }
     : { uriTemplate: template.uriTemplate, ...shared }

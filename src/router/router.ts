@@ -1,7 +1,7 @@
 import { McpError } from '../errors.js'
 import { pick } from '../options.js'
 import type { Implementation } from '../protocol/model.js'
-import { type AnyDefinition, Catalogue, type Scope } from './catalogue.js'
+import { type AnyDefinition, Catalogue, KINDS, type Scope } from './catalogue.js'
 import { type DefinitionBuilders, definitionBuilders } from './define.js'
 import { assertHandler, assertName, type Definition } from './definition.js'
 import type { Middleware } from './middleware.js'
@@ -55,7 +55,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
     this.info = pick(options, IMPLEMENTATION)
     this.pageSize = options.pageSize ?? DEFAULT_PAGE_SIZE
     this.#middleware = (options.middleware ?? []) as readonly Middleware<Assigns>[]
-    const builders = definitionBuilders<Assigns>((definition) => this.catalogue.add(definition))
+    const builders = definitionBuilders<Assigns>((definition) => this.catalogue.add([definition]))
     this.tool = builders.tool
     this.prompt = builders.prompt
     this.resource = builders.resource
@@ -63,7 +63,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
 
   /** Registers definitions that were made by `defineFor`. @throws TypeError when a name or a pattern is taken. */
   add(...definitions: readonly Definition<Assigns>[]): this {
-    for (const definition of definitions) this.catalogue.add(definition as unknown as AnyDefinition)
+    this.catalogue.add(definitions.map((definition) => toDefinition('router.add', definition)))
     return this
   }
 
@@ -72,12 +72,14 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
    * @throws TypeError when there is none to be replaced.
    */
   replace(definition: Definition<Assigns>): this {
-    this.catalogue.replace(definition as unknown as AnyDefinition)
+    this.catalogue.replace(toDefinition('router.replace', definition))
     return this
   }
 
   /** Takes back what was registered; false when there was nothing of that name. What runs already goes on. */
   remove(kind: 'tool' | 'prompt' | 'resource', name: string): boolean {
+    if (!KINDS.includes(kind))
+      throw new TypeError(`router.remove: ${JSON.stringify(kind)} is none of ${KINDS.join(', ')}`)
     return this.catalogue.remove(kind, name)
   }
 
@@ -89,9 +91,12 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
    * @example
    * router.mount('billing', billing)   // its tool 'refund' is called 'billing_refund' here
    */
-  mount(prefix: string, other: Router<Assigns>): this {
+  mount<Inner extends object>(
+    prefix: string,
+    other: Router<Inner> & ([Assigns] extends [Inner] ? unknown : never),
+  ): this {
     assertName('router.mount, prefix', prefix)
-    if (!(other instanceof Router) || other === this)
+    if (!(other instanceof Router) || (other as unknown) === this)
       throw new TypeError('router.mount: the second argument must be another router')
     if (other.options.listResources !== undefined) {
       throw new TypeError(
@@ -135,6 +140,15 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
     const resource = session.sees('resourceTemplates', name) ? this.catalogue.resources.get(name) : undefined
     return resource && { uri: resource.definition.template.expand(params), template: resource.spec }
   }
+}
+
+/** @throws TypeError for what is no definition. */
+function toDefinition(owner: string, value: unknown): AnyDefinition {
+  const { kind, handler, spec } = (value ?? {}) as Partial<AnyDefinition>
+  if (kind !== undefined && KINDS.includes(kind) && typeof handler === 'function' && spec !== undefined) {
+    return value as AnyDefinition
+  }
+  throw new TypeError(`${owner}: make definitions with defineFor: defineFor().tool(name, options, handler)`)
 }
 
 /**

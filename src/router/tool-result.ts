@@ -76,10 +76,11 @@ export const Tool: ToolBuilders = {
 
 /**
  * What a handler may return without a builder: text for a string, nothing for undefined, and the JSON of any other value,
- * structured.
+ * structured. Where an output is declared, every value is one of it.
  */
-export function toToolResult(value: unknown): ToolResult {
+export function toToolResult(value: unknown, declared = false): ToolResult {
   if (isToolResult(value)) return value
+  if (declared && value !== undefined) return Tool.structured(value)
   if (typeof value === 'string') return result([{ type: 'text', text: value }])
   return value === undefined ? result([]) : Tool.structured(value)
 }

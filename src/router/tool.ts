@@ -51,8 +51,24 @@ export type ToolParams<Input, InputJson> = InputJson extends JsonSchema
   ? Readonly<Record<string, unknown>>
   : Received<Input>
 
-/** What a handler may return where an output is declared: extra members of an object are compile errors. */
-export type DeclaredReturn<Output, Value> = ToolResult | (Value & Record<Exclude<keyof Value, keyof Output>, never>)
+/** Optional members may be there and undefined: JSON leaves them out. */
+type Loose<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { [Key in keyof Value]: object extends Pick<Value, Key> ? Value[Key] | undefined : Value[Key] }
+    : Value
+
+/** What a handler may return where an output is declared: its value, or a builder's result. */
+export type LegalReturn<Output> = Awaitable<ToolResult | Loose<Output>>
+
+/** The same, with members that are not declared as compile errors, in each way that the handler may end. */
+export type DeclaredReturn<Output, Returned> =
+  Returned extends PromiseLike<infer Value> ? PromiseLike<NoExtra<Output, Value>> : NoExtra<Output, Returned>
+
+type NoExtra<Output, Value> = Value extends ToolResult
+  ? Value
+  : Value & Record<Exclude<KeysOf<Value>, KeysOf<Output>>, never>
+type KeysOf<Value> = Value extends object ? keyof Value : never
 
 /** What a handler may return where none is: a builder's result, or any JSON value. */
 export type FreeReturn = ToolResult | string | number | boolean | null | undefined | object
@@ -97,10 +113,10 @@ export function defineTool(name: string, options: UncheckedToolOptions, handler:
   for (const middleware of options.middleware ?? []) assertHandler(`${owner}, middleware`, middleware)
   const input = inputSchema(owner, given(options, 'input', 'inputSchema'))
   const output = outputSchema(owner, given(options, 'output', 'outputSchema'))
-  const annotations = hintsOf(options)
+  const annotations = hintsOf(owner, options)
   const spec: ToolSpec = {
     name,
-    ...describedMembers(options),
+    ...describedMembers(owner, options),
     inputSchema: input.json,
     ...(output === undefined ? {} : { outputSchema: output.json }),
     ...(annotations === undefined ? {} : { annotations }),
@@ -120,11 +136,14 @@ function given<Key extends keyof UncheckedToolOptions>(
 }
 type PresentOptions<Key extends keyof UncheckedToolOptions> = { [K in Key]?: NonNullable<UncheckedToolOptions[K]> }
 
-function hintsOf(options: UncheckedToolOptions): Record<string, boolean> | undefined {
+function hintsOf(owner: string, options: UncheckedToolOptions): Record<string, boolean> | undefined {
   const hints: Record<string, boolean> = {}
   for (const [option, hint] of Object.entries(HINTS) as [keyof typeof HINTS, string][]) {
     const value = options[option]
-    if (value !== undefined) hints[hint] = value
+    if (value === undefined) continue
+    if (typeof value !== 'boolean')
+      throw new TypeError(`${owner}: ${option} must be true or false, not ${typeof value}`)
+    hints[hint] = value
   }
   return Object.keys(hints).length === 0 ? undefined : hints
 }

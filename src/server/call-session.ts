@@ -45,6 +45,7 @@ export class CallSession implements Session {
   readonly #report: (error: unknown) => void
   readonly #meta: Json | undefined
   #catalogue: Catalogue
+  #prefix = ''
   #logLevel: LogLevel | undefined
   #controller: AbortController | undefined
   #log: SessionLog | undefined
@@ -117,7 +118,7 @@ export class CallSession implements Session {
   }
 
   sees(what: Visible, name: string): boolean {
-    return this.access.sees(what, name)
+    return this.access.sees(what, this.#prefix + name)
   }
 
   allowTools(names: readonly string[]): this {
@@ -198,9 +199,10 @@ export class CallSession implements Session {
     this.#onCancel?.()
   }
 
-  /** From here on names are those of a mounted router. */
-  enter(catalogue: Catalogue): void {
+  /** From here on names are those of a mounted router; allow-lists have them with what was put in front. */
+  enter(catalogue: Catalogue, prefix: string): void {
     this.#catalogue = catalogue
+    this.#prefix = prefix
   }
 
   /** Tells the handler that its time is up; unlike a cancelled call, this one has an answer. */

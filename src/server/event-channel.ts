@@ -4,6 +4,8 @@ import type { GapError, StreamEvent, StreamLog } from './stream-log.js'
 export interface EventSink {
   /** False when the connection is full. */
   write(event: StreamEvent): boolean
+  /** Resolves when there is room again, or nobody left to write to. */
+  drained(): Promise<void>
   /** Tells the client to come back after so many milliseconds; the stream goes on without it. */
   retry(ms: number): void
   end(): void
@@ -44,11 +46,14 @@ export class EventChannel {
     })
   }
 
-  /** Resolves when the event is kept, which is all that a client is owed. */
-  send(message: string): Promise<void> {
-    return this.#next(async () => {
+  /** Resolves when the event is kept, and the connection has room for another. */
+  async send(message: string): Promise<void> {
+    await this.#next(async () => {
       if (!this.#ended) this.#write({ id: await this.log.append(message), message, end: false })
     })
+    if (this.#unread === 0 || this.#sink === undefined) return
+    await this.#sink.drained()
+    this.#unread = 0
   }
 
   /** The last event, where there is one, and the end of the stream. */

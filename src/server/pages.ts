@@ -57,7 +57,12 @@ export class Pages {
   page(list: ListName, { client: { codec }, access, params: { cursor } }: CallSession): SerializedResult {
     if (this.#revision !== this.#catalogue.revision) this.#kept.clear()
     this.#revision = this.#catalogue.revision
-    const key = JSON.stringify([list, codec.version, cursor ?? null, access.visibility(VISIBLE[list])])
+    const key = JSON.stringify([
+      list,
+      codec.version,
+      cursor === undefined ? 'first' : [cursor],
+      access.visibility(VISIBLE[list]),
+    ])
     const kept = this.#kept.get(key)
     if (kept !== undefined) return this.#touch(key, kept)
     const made = this.#make(list, codec, { access, cursor })

@@ -12,9 +12,9 @@ export function runOffered<Value extends object>(
   session: CallSession,
   run: () => Awaitable<Value>,
 ): Awaitable<Value> {
-  const { scopes, definition } = offered
+  const { scopes, definition, prefix } = offered
   const inner = scopes.at(-1)
-  if (inner !== undefined) session.enter(inner.catalogue)
+  if (inner !== undefined) session.enter(inner.catalogue, prefix)
   const own = ownMiddleware(definition)
   if (scopes.length === 0 && own.length === 0) return run()
   const chain = [...scopes.flatMap(({ middleware }) => middleware), ...own]

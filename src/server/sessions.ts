@@ -41,7 +41,9 @@ export class LiveSession {
     return () => this.#onEnd.delete(listener)
   }
 
+  /** Nothing happens the second time. */
   end(): void {
+    if (this.ended) return
     this.ended = true
     for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The session has ended')
     for (const listener of [...this.#onEnd]) listener()
@@ -92,17 +94,20 @@ export class Sessions {
    * request is over.
    */
   async use(id: string, principal: string | null): Promise<LiveSession | undefined> {
+    const live = this.#live.get(id)
     const stored = await this.#options.store.get(keyOf(id))
-    if (stored === undefined) {
+    const record = stored && (JSON.parse(stored.value) as SessionRecord)
+    if ((live?.principal ?? record?.principal ?? null) !== principal) return undefined
+    const session = live ?? (record && restore(id, record))
+    if (session === undefined || session.ended || (live === undefined && this.#isLate(id, record))) {
       this.#forget(id)
       return undefined
     }
-    const record = JSON.parse(stored.value) as SessionRecord
-    if (record.principal !== principal) return undefined
-    const session = this.#live.get(id) ?? restore(id, record)
+    // A session in use here is in time, however long its request or stream has been open.
+    if (record === undefined) await this.#write(session)
+    else session.writtenMs = record.writtenMs
     this.#live.set(id, session)
     session.holds++
-    session.writtenMs = record.writtenMs
     if (this.#opened.delete(id)) this.#opened.set(id, this.#options.clock())
     await this.#renew(session)
     return session
@@ -137,6 +142,12 @@ export class Sessions {
   /** Ends what is here of every session, but not the sessions: another node, or this one later, may go on with them. */
   leave(): void {
     for (const session of [...this.#live.values()]) session.end()
+  }
+
+  /** The store keeps a record somewhat longer than asked for; who opened the session knows better. */
+  #isLate(id: string, record: SessionRecord | undefined): boolean {
+    const usedMs = this.#opened.get(id) ?? record?.writtenMs ?? 0
+    return this.#opened.has(id) && this.#options.clock() - usedMs > this.#options.ttlMs
   }
 
   async #renew(session: LiveSession): Promise<void> {

@@ -1,28 +1,16 @@
-import { Console } from 'node:console'
-
-const METHODS = [
-  'log',
-  'info',
-  'debug',
-  'dir',
-  'table',
-  'group',
-  'groupCollapsed',
-  'count',
-  'timeEnd',
-  'timeLog',
-] as const
+/** The console of Node, with the stream that it prints on. */
+type NodeConsole = Console & { _stdout: NodeJS.WritableStream }
 
 /**
- * Sends to stderr what would print on stdout, where a stray line breaks the client's parser (2026-07-28
- * basic/transports/stdio). Returns the way back.
+ * Sends to stderr what the console would print on stdout, where a stray line breaks the client's parser (2026-07-28
+ * basic/transports/stdio). Its stream is changed and not its methods, which share labels, counters and groups. Returns the
+ * way back.
  */
 export function redirectConsole(): () => void {
-  const printing = globalThis.console
-  const target = new Console(process.stderr, process.stderr)
-  const before = new Map(METHODS.map((method) => [method, printing[method]]))
-  for (const method of METHODS) printing[method] = target[method].bind(target) as never
+  const printing = globalThis.console as NodeConsole
+  const before = printing._stdout
+  printing._stdout = process.stderr
   return () => {
-    for (const [method, original] of before) printing[method] = original as never
+    printing._stdout = before
   }
 }

@@ -41,8 +41,11 @@ export async function serveStdio<Assigns extends object>(
   assertStdioOptions(options)
   const { input = process.stdin, output = process.stdout, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = options
   const server = toServer(target as Router<never> | Server)
-  const access = await admit(server)
   const restore = options.console === 'keep' ? () => undefined : redirectConsole()
+  const access = await admit(server).catch((error: unknown) => {
+    restore()
+    throw error
+  })
   const writer = new LineWriter(output)
   const connection = new Connection(server, (message) => writer.write(message), { maxDepth: MAX_DEPTH, access })
   await readLines(input, new LineSplitter(maxLineBytes), (line) => receive(connection, line, maxLineBytes))

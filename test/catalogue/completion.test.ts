@@ -16,7 +16,12 @@ describeMatrix('completion (I3)', {}, (setup, { version }) => {
     }
     router.prompt(
       'review',
-      { arguments: { owner: { complete: (value) => Object.keys(OWNERS).filter((name) => name.startsWith(value)) }, repo: { complete } } },
+      {
+        arguments: {
+          owner: { complete: (value) => Object.keys(OWNERS).filter((name) => name.startsWith(value)) },
+          repo: { complete },
+        },
+      },
       () => 'x',
     )
     const client = await setup(router)
@@ -32,7 +37,9 @@ describeMatrix('completion (I3)', {}, (setup, { version }) => {
       context: {},
     })
     expect(empty['completion']).toEqual({ values: ['any'], total: 1, hasMore: false })
-    await expect(client.complete({ prompt: 'none' }, { name: 'repo', value: 'a' })).rejects.toMatchObject({ code: -32602 })
+    await expect(client.complete({ prompt: 'none' }, { name: 'repo', value: 'a' })).rejects.toMatchObject({
+      code: -32602,
+    })
   })
 
   test('is cut after a hundred values, with what is known of the rest', async () => {
@@ -71,21 +78,29 @@ describeMatrix('completion (I3)', {}, (setup, { version }) => {
     router.resource('myapp:///studies/:study_id/cover{?size}', { name: 'cover', complete: all }, () => 'x')
     router.resource(
       'https://example.com/studies/:study_id/:lang',
-      { name: 'study', complete: { study_id: (value) => [`${value}0`], lang: (_value, _session, context) => [`of ${context['study_id']}`] } },
+      {
+        name: 'study',
+        complete: {
+          study_id: (value) => [`${value}0`],
+          lang: (_value, _session, context) => [`of ${context['study_id']}`],
+        },
+      },
       () => 'x',
     )
     router.resource('myapp:///plain/:id', { name: 'plain' }, () => 'x')
     const client = await setup(router)
-    const cover = { resource: 'myapp:///studies/{study_id}/cover{?size}' }
-    const values = async (ref: { resource: string }, name: string, value: string, context?: Record<string, string>): Promise<unknown> =>
-      (await client.complete(ref, { name, value }, context)).completion.values
-    expect(await values(cover, 'study_id', '4')).toEqual(['study_id:4'])
-    expect(await values(cover, 'size', 'l')).toEqual(['size:l'])
-    const study = { resource: 'https://example.com/studies/{study_id}/{lang}' }
-    expect(await values(study, 'study_id', '4')).toEqual(['40'])
-    expect(await values(study, 'lang', 'e', { study_id: '40' })).toEqual(['of 40'])
-    expect(await values({ resource: 'myapp:///plain/{id}' }, 'id', 'x')).toEqual([])
-    await expect(client.complete({ resource: 'myapp:///none' }, { name: 'id', value: '' })).rejects.toMatchObject({ code: -32602 })
+    const valuesOf = (resource: string) => async (name: string, value: string, context?: Record<string, string>) =>
+      (await client.complete({ resource }, { name, value }, context)).completion.values
+    const cover = valuesOf('myapp:///studies/{study_id}/cover{?size}')
+    expect(await cover('study_id', '4')).toEqual(['study_id:4'])
+    expect(await cover('size', 'l')).toEqual(['size:l'])
+    const study = valuesOf('https://example.com/studies/{study_id}/{lang}')
+    expect(await study('study_id', '4')).toEqual(['40'])
+    expect(await study('lang', 'e', { study_id: '40' })).toEqual(['of 40'])
+    expect(await valuesOf('myapp:///plain/{id}')('id', 'x')).toEqual([])
+    await expect(client.complete({ resource: 'myapp:///none' }, { name: 'id', value: '' })).rejects.toMatchObject({
+      code: -32602,
+    })
   })
 
   test('is declared where something can be completed', async () => {

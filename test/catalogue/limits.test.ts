@@ -98,7 +98,11 @@ describeMatrix('maxConcurrency', {}, (setup) => {
       else await arrived(client)
     }
     expect(watched.started).toEqual(['a', 'b'])
-    for (const [ended, next] of [['b', 'c'], ['a', 'd'], ['c', 'e']] as const) {
+    for (const [ended, next] of [
+      ['b', 'c'],
+      ['a', 'd'],
+      ['c', 'e'],
+    ] as const) {
       watched.gates.get(ended)?.open()
       expect(await calls.get(ended)).toBe(`done ${ended}`)
       await expect.poll(() => watched.started.at(-1)).toBe(next)

@@ -91,7 +91,9 @@ describeMatrix('pages', {}, (setup) => {
         else await expect(client.list(list, cursor), `${list} ${cursor}`).rejects.toMatchObject({ code: -32602 })
       }
       for (const cursor of ['bm90LW1pbmU', 'c', '', `${cursors[index]}x`, 17, null]) {
-        await expect(client.request(`${list}/list`, { cursor }), `${list} ${cursor}`).rejects.toMatchObject({ code: -32602 })
+        await expect(client.request(`${list}/list`, { cursor }), `${list} ${cursor}`).rejects.toMatchObject({
+          code: -32602,
+        })
       }
     }
   })

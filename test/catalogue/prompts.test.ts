@@ -33,7 +33,12 @@ describeMatrix('prompts', {}, (setup, { version, sessions }) => {
         ...since('2025-06-18', { title: 'Suggest questions', _meta: { 'example.com/order': 1 } }),
         ...since('2025-11-25', { icons: [{ src: 'https://example.com/p.png' }] }),
         arguments: [
-          { name: 'study_id', description: 'The study to review', required: true, ...since('2025-06-18', { title: 'Study' }) },
+          {
+            name: 'study_id',
+            description: 'The study to review',
+            required: true,
+            ...since('2025-06-18', { title: 'Study' }),
+          },
           { name: 'tone', required: false },
         ],
       },
@@ -57,7 +62,10 @@ describeMatrix('prompts', {}, (setup, { version, sessions }) => {
       [{ owner: 'ada', tone: 'kind' }, 'study_id'],
       [{ study_id: '1' }, 'owner'],
     ] as const) {
-      await expect(client.getPrompt('suggest', given)).rejects.toMatchObject({ code: -32602, message: expect.stringContaining(`'${missing}'`) })
+      await expect(client.getPrompt('suggest', given)).rejects.toMatchObject({
+        code: -32602,
+        message: expect.stringContaining(`'${missing}'`),
+      })
     }
     expect(received).toEqual([])
     await client.getPrompt('suggest', { study_id: '', owner: 'ada', unknown: 'x' })
@@ -66,13 +74,17 @@ describeMatrix('prompts', {}, (setup, { version, sessions }) => {
       { study_id: '', owner: 'ada' },
       { study_id: '1', owner: 'ada', tone: '' },
     ])
-    expect(messagesOf(await client.getPrompt('free'))).toEqual([{ role: 'user', content: { type: 'text', text: 'tone none' } }])
+    expect(messagesOf(await client.getPrompt('free'))).toEqual([
+      { role: 'user', content: { type: 'text', text: 'tone none' } },
+    ])
   })
 
   test('speak in both roles, with every kind of content', async () => {
     const router = createCatalogue()
-    router.resource('https://example.com/studies/:id/md', { name: 'study', title: 'Study', mimeType: 'text/markdown' }, ({ id }) =>
-      id === '9' ? null : `# Study ${id}`,
+    router.resource(
+      'https://example.com/studies/:id/md',
+      { name: 'study', title: 'Study', mimeType: 'text/markdown' },
+      ({ id }) => (id === '9' ? null : `# Study ${id}`),
     )
     router.prompt('review', { arguments: { id: { required: true } } }, async ({ id }, session) =>
       Prompt.response([
@@ -81,7 +93,9 @@ describeMatrix('prompts', {}, (setup, { version, sessions }) => {
         Prompt.assistant(Prompt.image(PNG, 'image/png', { annotations: { priority: 1 } })),
         Prompt.user(Prompt.audio('AQI=', 'audio/wav')),
         Prompt.user(Prompt.text('Seriously', { annotations: { audience: ['assistant'] } })),
-        Prompt.assistant(Prompt.resourceLink('https://example.com/studies/1/md', { name: 'study', title: 'Study' }, { title: 'One' })),
+        Prompt.assistant(
+          Prompt.resourceLink('https://example.com/studies/1/md', { name: 'study', title: 'Study' }, { title: 'One' }),
+        ),
         Prompt.assistant(
           Prompt.embeddedResource({ uri: 'file:///a.bin', blob: 'AQI=', mimeType: 'application/octet-stream' }),
         ),
@@ -99,7 +113,10 @@ describeMatrix('prompts', {}, (setup, { version, sessions }) => {
         },
       },
       { role: 'user', content: { type: 'text', text: 'Wowzers' } },
-      { role: 'assistant', content: { type: 'image', data: 'iVBORw==', mimeType: 'image/png', annotations: { priority: 1 } } },
+      {
+        role: 'assistant',
+        content: { type: 'image', data: 'iVBORw==', mimeType: 'image/png', annotations: { priority: 1 } },
+      },
       {
         role: 'user',
         content:
@@ -114,7 +131,10 @@ describeMatrix('prompts', {}, (setup, { version, sessions }) => {
       },
       {
         role: 'assistant',
-        content: { type: 'resource', resource: { uri: 'file:///a.bin', blob: 'AQI=', mimeType: 'application/octet-stream' } },
+        content: {
+          type: 'resource',
+          resource: { uri: 'file:///a.bin', blob: 'AQI=', mimeType: 'application/octet-stream' },
+        },
       },
     ])
     // What readResource throws is an answer, not a fault of the server.
@@ -150,9 +170,17 @@ describeMatrix('prompts', {}, (setup, { version, sessions }) => {
     })
     router.prompt('wrong', {}, (() => Resource.text('x')) as never)
     const client = await setup(router)
-    await expect(client.getPrompt('gone')).rejects.toMatchObject({ code: -32602, message: 'No such study', data: { id: 1 } })
+    await expect(client.getPrompt('gone')).rejects.toMatchObject({
+      code: -32602,
+      message: 'No such study',
+      data: { id: 1 },
+    })
     for (const name of ['broken', 'wrong']) {
-      await expect(client.getPrompt(name)).rejects.toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
+      await expect(client.getPrompt(name)).rejects.toMatchObject({
+        code: -32603,
+        message: 'Internal error',
+        data: undefined,
+      })
       setup.expectErrors(1)
     }
   })

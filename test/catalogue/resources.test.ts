@@ -13,13 +13,19 @@ function add(router: Router, pattern: string, name: string): void {
 
 describeMatrix('a URI leads to', {}, (setup, { sessions }) => {
   /** What each URI gives on a router with these patterns; undefined where it gives nothing. */
-  const expectReads = async (patterns: Record<string, string>, reads: Record<string, string | undefined>): Promise<void> => {
+  const expectReads = async (
+    patterns: Record<string, string>,
+    reads: Record<string, string | undefined>,
+  ): Promise<void> => {
     const router = createCatalogue()
     for (const [name, pattern] of Object.entries(patterns)) add(router, pattern, name)
     const client = await setup(router)
     for (const [uri, text] of Object.entries(reads)) {
       if (text === undefined) {
-        await expect(client.readResource(uri), uri).rejects.toMatchObject({ code: sessions ? -32002 : -32602, data: { uri } })
+        await expect(client.readResource(uri), uri).rejects.toMatchObject({
+          code: sessions ? -32002 : -32602,
+          data: { uri },
+        })
       } else {
         expect(await readText(client, uri), uri).toBe(text)
       }
@@ -191,7 +197,14 @@ const ANNOTATIONS = { audience: ['user' as const], priority: 0.5 }
 describeMatrix('the lists of resources', {}, (setup, { version }) => {
   test('have the fixed ones by themselves, with size, annotations and icons, and the templates on their own', async () => {
     const router = createCatalogue()
-    const all = { title: 'About', description: 'What this is.', mimeType: 'text/plain', icons: ICONS, annotations: ANNOTATIONS, _meta: { 'example.com/k': 1 } }
+    const all = {
+      title: 'About',
+      description: 'What this is.',
+      mimeType: 'text/plain',
+      icons: ICONS,
+      annotations: ANNOTATIONS,
+      _meta: { 'example.com/k': 1 },
+    }
     router.resource('config://about', { name: 'about', size: 5, ...all }, () => 'about')
     router.resource('myapp:///studies/:study_id/cover', { name: 'cover', size: 7, ...all }, () => 'x')
     router.resource('files:///*path', { name: 'file' }, () => 'x')
@@ -267,12 +280,22 @@ describeMatrix('the contents of a resource', {}, (setup, { version, sessions }) 
     const uri = 'x:///1'
     expect(await contentsOf('a')).toEqual([{ uri, mimeType: 'text/plain', text: 'a' }])
     expect(await contentsOf('a', 'text/markdown')).toEqual([{ uri, mimeType: 'text/markdown', text: 'a' }])
-    expect(await contentsOf(Resource.text('a', { mimeType: 'text/html' }), 'text/markdown')).toEqual([{ uri, mimeType: 'text/html', text: 'a' }])
-    expect(await contentsOf(Resource.text({ a: [1, null] }))).toEqual([{ uri, mimeType: 'application/json', text: '{"a":[1,null]}' }])
-    expect(await contentsOf(Resource.text([], { mimeType: 'application/ld+json' }))).toEqual([{ uri, mimeType: 'application/ld+json', text: '[]' }])
-    expect(await contentsOf(new Uint8Array([0, 128, 255]))).toEqual([{ uri, mimeType: 'application/octet-stream', blob: 'AID/' }])
+    expect(await contentsOf(Resource.text('a', { mimeType: 'text/html' }), 'text/markdown')).toEqual([
+      { uri, mimeType: 'text/html', text: 'a' },
+    ])
+    expect(await contentsOf(Resource.text({ a: [1, null] }))).toEqual([
+      { uri, mimeType: 'application/json', text: '{"a":[1,null]}' },
+    ])
+    expect(await contentsOf(Resource.text([], { mimeType: 'application/ld+json' }))).toEqual([
+      { uri, mimeType: 'application/ld+json', text: '[]' },
+    ])
+    expect(await contentsOf(new Uint8Array([0, 128, 255]))).toEqual([
+      { uri, mimeType: 'application/octet-stream', blob: 'AID/' },
+    ])
     expect(await contentsOf(Buffer.from([1, 2]), 'image/png')).toEqual([{ uri, mimeType: 'image/png', blob: 'AQI=' }])
-    expect(await contentsOf(Resource.blob('AQI=', { mimeType: 'image/gif' }), 'image/png')).toEqual([{ uri, mimeType: 'image/gif', blob: 'AQI=' }])
+    expect(await contentsOf(Resource.blob('AQI=', { mimeType: 'image/gif' }), 'image/png')).toEqual([
+      { uri, mimeType: 'image/gif', blob: 'AQI=' },
+    ])
   })
 
   test('may be several', async () => {
@@ -283,14 +306,22 @@ describeMatrix('the contents of a resource', {}, (setup, { version, sessions }) 
     ]
     expect(await contentsOf(parts, 'text/x')).toEqual([
       { uri: 'x:///1', mimeType: 'text/x', text: 'one' },
-      { uri: 'x:///1/two', mimeType: 'text/x', text: 'two', ...(version >= '2025-06-18' ? { _meta: { 'example.com/k': 1 } } : {}) },
+      {
+        uri: 'x:///1/two',
+        mimeType: 'text/x',
+        text: 'two',
+        ...(version >= '2025-06-18' ? { _meta: { 'example.com/k': 1 } } : {}),
+      },
       { uri: 'x:///1/three', mimeType: 'text/x', blob: 'AQ==' },
     ])
   })
 
   test('of a missing one are an error, never an empty list', async () => {
     for (const value of [null, undefined, [], Promise.resolve(null)]) {
-      await expect(contentsOf(value)).rejects.toMatchObject({ code: sessions ? -32002 : -32602, data: { uri: 'x:///1' } })
+      await expect(contentsOf(value)).rejects.toMatchObject({
+        code: sessions ? -32002 : -32602,
+        data: { uri: 'x:///1' },
+      })
     }
     expect(await contentsOf('')).toEqual([{ uri: 'x:///1', mimeType: 'text/plain', text: '' }])
   })
@@ -306,16 +337,30 @@ describeMatrix('the ways from a name to a resource', {}, (setup, { version, sess
     router.resource('config://about', { name: 'about', size: 5 }, () => ['first', 'second'])
     router.tool('link', { input: { id: field.integer({ required: true }) } }, ({ id }, session) => {
       const target = router.resourceFor(session, 'study', { id })
-      return target === undefined ? Tool.error('hidden') : Tool.resourceLink(target.uri, target.template, { description: 'The one.' })
+      return target === undefined
+        ? Tool.error('hidden')
+        : Tool.resourceLink(target.uri, target.template, { description: 'The one.' })
     })
-    router.tool('embed', { input: { name: field.string({ required: true }), id: field.string() } }, async ({ name, id }, session) =>
-      Tool.embeddedResource(await session.readResource(name, id === undefined ? {} : { id })),
+    router.tool(
+      'embed',
+      { input: { name: field.string({ required: true }), id: field.string() } },
+      async ({ name, id }, session) =>
+        Tool.embeddedResource(await session.readResource(name, id === undefined ? {} : { id })),
     )
     const client = await setup(router)
     const uri = 'https://example.com/studies/7/md'
     expect((await client.callTool('link', { id: 7 })).content).toEqual(
       version >= '2025-06-18'
-        ? [{ type: 'resource_link', uri, name: 'study', title: 'A study', description: 'The one.', mimeType: 'text/markdown' }]
+        ? [
+            {
+              type: 'resource_link',
+              uri,
+              name: 'study',
+              title: 'A study',
+              description: 'The one.',
+              mimeType: 'text/markdown',
+            },
+          ]
         : [{ type: 'text', text: uri }],
     )
     expect((await client.callTool('embed', { name: 'study', id: 'a b/c' })).content).toEqual([
@@ -331,7 +376,10 @@ describeMatrix('the ways from a name to a resource', {}, (setup, { version, sess
     expect((await client.callTool('embed', { name: 'about' })).content).toEqual([
       { type: 'resource', resource: { uri: 'config://about', mimeType: 'text/plain', text: 'first' } },
     ])
-    await expect(client.callTool('embed', { name: 'none' })).rejects.toMatchObject({ code: -32602, message: expect.stringContaining('none') })
+    await expect(client.callTool('embed', { name: 'none' })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('none'),
+    })
     await expect(client.callTool('embed', { name: 'study', id: '0' })).rejects.toMatchObject({
       code: sessions ? -32002 : -32602,
       data: { uri: 'https://example.com/studies/0/md' },
@@ -352,7 +400,9 @@ describe('router.resourceUri', () => {
 
   test('encodes what it is given', () => {
     expect(router.resourceUri('study', { id: 7 })).toBe('https://example.com/studies/7/md')
-    expect(router.resourceUri('study', { id: 'a b/c?d#e%' })).toBe('https://example.com/studies/a%20b%2Fc%3Fd%23e%25/md')
+    expect(router.resourceUri('study', { id: 'a b/c?d#e%' })).toBe(
+      'https://example.com/studies/a%20b%2Fc%3Fd%23e%25/md',
+    )
     expect(router.resourceUri('study', { id: '日' })).toBe('https://example.com/studies/%E6%97%A5/md')
     expect(router.resourceUri('doc', { path: 'a/b c.md' })).toBe('myapp:///docs/a/b%20c.md')
     expect(router.resourceUri('items')).toBe('shop://items')

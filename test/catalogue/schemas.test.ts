@@ -84,7 +84,10 @@ describeMatrix('a Standard Schema', {}, (setup, { version, sessions }) => {
     router.tool('empty', { outputSchema: { type: 'string' } }, () => '')
     router.tool('none', { output: z.string().min(1) }, () => '')
     const client = await setup(router)
-    for (const [name, value] of [['word', 'tea'], ['empty', '']] as const) {
+    for (const [name, value] of [
+      ['word', 'tea'],
+      ['empty', ''],
+    ] as const) {
       const result = await client.callTool(name)
       expect(result.isError, name).toBeUndefined()
       expect([value, JSON.stringify(value)]).toContain(textOf(result))
@@ -96,8 +99,14 @@ describeMatrix('a Standard Schema', {}, (setup, { version, sessions }) => {
 
   test('inside of a field is checked and parsed where it stands', async () => {
     const router = createCatalogue()
-    const year = z.string().regex(/^\d{4}$/).transform(Number)
-    const input = { range: field.map({ from: field.schema(year, { required: true }) }), all: field.array(field.schema(year)) }
+    const year = z
+      .string()
+      .regex(/^\d{4}$/)
+      .transform(Number)
+    const input = {
+      range: field.map({ from: field.schema(year, { required: true }) }),
+      all: field.array(field.schema(year)),
+    }
     router.tool('years', { input }, (params) => JSON.stringify(params))
     const client = await setup(router)
     expect(textOf(await client.callTool('years', { range: { from: '1999' }, all: ['2000'] }))).toBe(
@@ -187,11 +196,17 @@ describeMatrix('a plain JSON Schema', {}, (setup, { version }) => {
 
   test('names the place of each error', async () => {
     const router = createCatalogue()
-    const item = { type: 'object', properties: { price: { type: 'number', minimum: 0 }, 'odd key': { type: 'null' } }, required: ['price'] }
+    const item = {
+      type: 'object',
+      properties: { price: { type: 'number', minimum: 0 }, 'odd key': { type: 'null' } },
+      required: ['price'],
+    }
     const inputSchema = { type: 'object', properties: { items: { type: 'array', items: item } }, required: ['user'] }
     router.tool('order', { inputSchema }, () => 'ok')
     const client = await setup(router)
-    const errors = await argumentErrors(client.callTool('order', { items: [{ price: 1 }, { price: -1 }, {}, { price: 1, 'odd key': 5 }] }))
+    const errors = await argumentErrors(
+      client.callTool('order', { items: [{ price: 1 }, { price: -1 }, {}, { price: 1, 'odd key': 5 }] }),
+    )
     expect([...errors].sort()).toEqual([
       'items[1].price must be at least 0',
       'items[2].price is required',
@@ -228,7 +243,12 @@ describeMatrix('a plain JSON Schema', {}, (setup, { version }) => {
   test('as output is enforced too', async () => {
     const router = createCatalogue()
     let next: unknown
-    const outputSchema = { type: 'object', properties: { total: { type: 'integer' } }, required: ['total'], additionalProperties: false }
+    const outputSchema = {
+      type: 'object',
+      properties: { total: { type: 'integer' } },
+      required: ['total'],
+      additionalProperties: false,
+    }
     router.tool('count', { outputSchema }, () => next as object)
     const client = await setup(router)
     next = { total: 3 }
@@ -302,7 +322,9 @@ describeMatrix('recursive and shared parts (G3)', {}, (setup, { version }) => {
   test('are enforced at every depth, on the way in and on the way out', async () => {
     const router = createCatalogue()
     router.tool('tree', { inputSchema: TREE }, (params) => String(depthOf(params['node'] as Node)))
-    router.tool('grow', { inputSchema: { type: 'object' }, outputSchema: TREE }, (params) => ({ node: nodeOf(params['name']) }))
+    router.tool('grow', { inputSchema: { type: 'object' }, outputSchema: TREE }, (params) => ({
+      node: nodeOf(params['name']),
+    }))
     router.tool('shared', { inputSchema: SHARED }, () => 'ok')
     const client = await setup(router)
     expect(textOf(await client.callTool('tree', { node: nodeOf('c') }))).toBe('3')
@@ -389,7 +411,16 @@ describe('a schema that cannot be had', () => {
     const transformed = register({ output: z.object({ day: z.string().transform((text) => new Date(text)) }) })
     expect(transformed).toThrow(TypeError)
     expect(transformed).toThrow(/tool 'greet' output.*transform/)
-    expect(register({ output: z.object({ day: z.string().transform((text) => text.length).pipe(z.number()) }) })).not.toThrow()
+    expect(
+      register({
+        output: z.object({
+          day: z
+            .string()
+            .transform((text) => text.length)
+            .pipe(z.number()),
+        }),
+      }),
+    ).not.toThrow()
     const bare = { '~standard': { version: 1, vendor: 'valibot', validate: (value: unknown) => ({ value }) } }
     expect(register({ input: bare })).toThrow(TypeError)
     expect(register({ input: bare })).toThrow(/tool 'greet'.*toStandardJsonSchema/)

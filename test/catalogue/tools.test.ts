@@ -3,13 +3,19 @@ import { describe, expect, test } from 'vitest'
 import { describeMatrix } from '../_setup.js'
 import { argumentErrors, createCatalogue, entriesOf, textOf } from './_catalogue.js'
 
-const ICONS = [{ src: 'https://example.com/tool.svg', mimeType: 'image/svg+xml', sizes: ['any'], theme: 'dark' as const }]
+const ICONS = [
+  { src: 'https://example.com/tool.svg', mimeType: 'image/svg+xml', sizes: ['any'], theme: 'dark' as const },
+]
 
 describeMatrix('the list of tools', {}, (setup, { version }) => {
   test('tells title, _meta, icons and hints, as far as the version knows them', async () => {
     const router = createCatalogue()
     router.tool('plain', {}, () => 'ok')
-    router.tool('titled', { title: 'A title', description: 'Says.', icons: ICONS, _meta: { 'example.com/k': [1] } }, () => 'ok')
+    router.tool(
+      'titled',
+      { title: 'A title', description: 'Says.', icons: ICONS, _meta: { 'example.com/k': [1] } },
+      () => 'ok',
+    )
     const all = { readOnly: false, destructive: true, idempotent: false, openWorld: true } as const
     router.tool('hinted', all, () => 'ok')
     router.tool('safe', { readOnly: true }, () => 'ok')
@@ -46,9 +52,13 @@ describeMatrix('the list of tools', {}, (setup, { version }) => {
       note: field.string({ nullable: true, exclusion: ['secret'] }),
       id: field.union(field.integer({ greaterThan: 0 }), field.string({ length: 2, pattern: '^[a-z]+$' })),
     }
-    router.tool('search_studies', { input, output: { total: field.integer({ required: true }), note: field.string() } }, () => ({
-      total: 1,
-    }))
+    router.tool(
+      'search_studies',
+      { input, output: { total: field.integer({ required: true }), note: field.string() } },
+      () => ({
+        total: 1,
+      }),
+    )
     const [tool] = await entriesOf(await setup(router), 'tools')
     expect(tool?.['inputSchema']).toEqual({
       type: 'object',
@@ -98,7 +108,14 @@ describeMatrix('arguments of a tool with fields', {}, (setup) => {
     })
     const client = await setup(router)
     await client.callTool('search', { query: 'x' })
-    await client.callTool('search', { query: 'x', limit: 0, exact: true, filters: {}, tags: [{}, { weight: 1 }], more: [null] })
+    await client.callTool('search', {
+      query: 'x',
+      limit: 0,
+      exact: true,
+      filters: {},
+      tags: [{}, { weight: 1 }],
+      more: [null],
+    })
     expect(received).toEqual([
       { query: 'x', limit: 10, exact: false, sort: { by: 'name' } },
       {
@@ -121,7 +138,10 @@ describeMatrix('arguments of a tool with fields', {}, (setup) => {
       limit: field.integer({ maximum: 100 }),
       status: field.string({ in: ['draft', 'active'] }),
       tags: field.array(field.string({ maxLength: 2 })),
-      filters: field.map({ min_price: field.number({ minimum: 0 }), deep: field.map({ on: field.boolean({ required: true }) }) }),
+      filters: field.map({
+        min_price: field.number({ minimum: 0 }),
+        deep: field.map({ on: field.boolean({ required: true }) }),
+      }),
       slug: field.string({ pattern: '^[a-z]+$', message: 'must be a slug' }),
     }
     router.tool('search', { input }, () => String(++calls))
@@ -190,7 +210,10 @@ describeMatrix('arguments of a tool with fields', {}, (setup) => {
     router.tool('async', { input: { id: field.string({ validate: async (value) => fail(value) }) } }, () => 'ok')
     const client = await setup(router)
     for (const name of ['sync', 'async']) {
-      await expect(client.callTool(name, { id: 'throw' })).rejects.toMatchObject({ code: -32603, message: 'Internal error' })
+      await expect(client.callTool(name, { id: 'throw' })).rejects.toMatchObject({
+        code: -32603,
+        message: 'Internal error',
+      })
       expect(setup.expectErrors(1)).toMatchObject([{ message: 'database gone' }])
       expect(textOf(await client.callTool(name, { id: 'fine' }))).toBe('ok')
     }
@@ -279,7 +302,10 @@ describeMatrix('what a tool returns', {}, (setup, { version, sessions }) => {
     router.tool('filled', { output }, () => ({ total: 3 }) as { total: number; by: string })
     router.tool('bare', { output }, () => Tool.text('nothing structured'))
     const client = await setup(router)
-    expect(own(await client.callTool('fails'))).toEqual({ content: [{ type: 'text', text: 'no studies' }], isError: true })
+    expect(own(await client.callTool('fails'))).toEqual({
+      content: [{ type: 'text', text: 'no studies' }],
+      isError: true,
+    })
     expect(own(await client.callTool('built'))).toEqual({
       content: [{ type: 'text', text: '{"total":1,"by":"name"}' }],
       ...structured({ total: 1, by: 'name' }),
@@ -317,7 +343,14 @@ const HOSTILE: readonly (readonly [string, () => unknown])[] = [
   ['a bigint inside', () => ({ n: 10n })],
   ['a function', () => () => 1],
   ['a symbol', () => Symbol('x')],
-  ['a toJSON that throws', () => ({ toJSON: () => { throw new Error('no JSON at /srv/app.js') } })],
+  [
+    'a toJSON that throws',
+    () => ({
+      toJSON: () => {
+        throw new Error('no JSON at /srv/app.js')
+      },
+    }),
+  ],
 ]
 
 describeMatrix('results that JSON cannot hold (P4)', {}, (setup, { sessions }) => {
@@ -331,7 +364,8 @@ describeMatrix('results that JSON cannot hold (P4)', {}, (setup, { sessions }) =
         (result) => ({ isError: result.isError, text: textOf(result) }),
         (error: { code: number; message: string; data: unknown }) => error,
       )
-      if ('code' in failure) expect(failure, title).toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
+      if ('code' in failure)
+        expect(failure, title).toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
       else expect(failure, title).toMatchObject({ isError: true, text: expect.not.stringMatching(/\/srv|\bat /) })
       setup.expectErrors(1)
       expect(textOf(await client.callTool('plain'))).toBe('still here')
@@ -341,7 +375,10 @@ describeMatrix('results that JSON cannot hold (P4)', {}, (setup, { sessions }) =
   test('are never a null that says it is a number', async () => {
     const router = createCatalogue()
     const number = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
-    for (const [name, n] of [['nan', Number.NaN], ['infinity', Number.POSITIVE_INFINITY]] as const) {
+    for (const [name, n] of [
+      ['nan', Number.NaN],
+      ['infinity', Number.POSITIVE_INFINITY],
+    ] as const) {
       router.tool(`free-${name}`, {}, () => ({ n }))
       router.tool(`fields-${name}`, { output: { n: field.number({ required: true }) } }, () => ({ n }))
       router.tool(`json-${name}`, { outputSchema: number }, () => ({ n }))
@@ -362,7 +399,13 @@ describeMatrix('results that JSON cannot hold (P4)', {}, (setup, { sessions }) =
 
   test('and what is thrown instead tells nothing', async () => {
     const router = createCatalogue()
-    const thrown: unknown[] = [undefined, 'no entry in /etc/app.conf', Object.assign(new Error('at /srv/app.js'), { stack: 'x'.repeat(9000) }), null, 5]
+    const thrown: unknown[] = [
+      undefined,
+      'no entry in /etc/app.conf',
+      Object.assign(new Error('at /srv/app.js'), { stack: 'x'.repeat(9000) }),
+      null,
+      5,
+    ]
     for (const [index, value] of thrown.entries()) {
       router.tool(`throw${index}`, {}, () => {
         throw value
@@ -373,7 +416,11 @@ describeMatrix('results that JSON cannot hold (P4)', {}, (setup, { sessions }) =
     for (const [index, value] of thrown.entries()) {
       for (const name of ['throw', 'reject']) {
         const asked = client.callTool(`${name}${index}`)
-        await expect(asked, `${name} ${String(value)}`).rejects.toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
+        await expect(asked, `${name} ${String(value)}`).rejects.toMatchObject({
+          code: -32603,
+          message: 'Internal error',
+          data: undefined,
+        })
         expect(setup.expectErrors(1)).toEqual([value])
       }
     }

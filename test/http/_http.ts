@@ -127,13 +127,14 @@ function answerOf(status: number, header: Answer['header'], text: string): Answe
   return { status, header, text, streamed, events, message: json ? JSON.parse(text) : events.at(-1) }
 }
 
-/** The messages of an event stream. */
+/** The messages of an event stream; what primes one has no data. */
 export function eventsOf(text: string): Json[] {
   return text
     .split('\n\n')
     .map((event) => event.split('\n').filter((line) => line.startsWith('data:')))
-    .filter((lines) => lines.length > 0)
-    .map((lines) => JSON.parse(lines.map((line) => line.slice(5).trimStart()).join('\n')))
+    .map((lines) => lines.map((line) => line.slice(5).trimStart()).join('\n'))
+    .filter((data) => data !== '')
+    .map((data) => JSON.parse(data))
 }
 
 /** A well-formed request of 2026-07-28, with its headers. `headers` are added or, where undefined, taken away. */

@@ -185,14 +185,16 @@ describe('hosts on a socket', () => {
   const raw = async (lines: string): Promise<RawSocket> => {
     const on = await target('node', fixture().router)
     const socket = await RawSocket.connect(on.serving?.port ?? 0)
-    await socket.write(`OPTIONS /mcp HTTP/1.1\r\nconnection: close\r\n${lines}\r\n`)
+    await socket.write(`PUT /mcp HTTP/1.1\r\nconnection: close\r\n${lines}\r\n`)
     await socket.ended
     return socket
   }
 
   test('two Host headers, one of them foreign, are refused', async () => {
-    expect((await raw('host: localhost\r\nhost: evil.example.com\r\n')).status).toBeGreaterThanOrEqual(400)
-    expect((await raw('host: evil.example.com\r\nhost: localhost\r\n')).status).toBeGreaterThanOrEqual(400)
+    // What passes the guard here is 405.
+    expect((await raw('host: localhost\r\n')).status).toBe(405)
+    expect([400, 403]).toContain((await raw('host: localhost\r\nhost: evil.example.com\r\n')).status)
+    expect([400, 403]).toContain((await raw('host: evil.example.com\r\nhost: localhost\r\n')).status)
   })
 
   test('two Origin headers, one of them foreign, are refused', async () => {
@@ -204,7 +206,7 @@ describe('hosts on a socket', () => {
   })
 
   test('no Host header is refused', async () => {
-    expect((await raw('')).status).toBeGreaterThanOrEqual(400)
+    expect([400, 403]).toContain((await raw('')).status)
   })
 })
 

@@ -107,7 +107,7 @@ describe.each(TARGETS)('mirrored headers over %s', (kind) => {
     async (header) => {
       const { router, entered } = fixture()
       const on = await target(kind, router)
-      const right = (named('noargs', 'noargs').headers ?? {})[header] as string
+      const right = named('noargs', 'noargs').headers?.[header] as string
       for (const values of [
         [right, 'other'],
         ['other', right],

@@ -78,8 +78,8 @@ describe('the stream of a call', () => {
       await expect.poll(() => reading.ended).toBe(true)
       expect(reading.events.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
       expect(reading.events).toHaveLength(4)
-      // 2026-07-28 has no event ids and no retry; a session without an event store promises none either.
-      expect(reading.text).not.toMatch(/^(id|retry):/m)
+      // 2026-07-28 basic/transports/streamable-http: no ids and no retry, for nothing is resumed.
+      if (era === 'modern') expect(reading.text).not.toMatch(/^(id|retry):/m)
     },
   )
 
@@ -186,7 +186,7 @@ describe('keep-alive', () => {
     const reading = new Reading(
       await open(on.serving?.port ?? 0, { method: 'GET', headers: { ...headers, accept: 'text/event-stream' } }),
     )
-    await expect.poll(() => reading.text).toMatch(/^(:[^\n]*\n\n){2,}$/)
+    await expect.poll(() => reading.text).toMatch(/(:[^\n]*\n\n){2,}$/)
   })
 
   test('none come for a JSON answer that is pending', async () => {

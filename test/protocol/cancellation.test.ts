@@ -1,6 +1,6 @@
 import { createRouter, type Router } from 'phantom-mcp'
 import { expect } from 'vitest'
-import { gate, META, request } from '../_messages.js'
+import { gate, META, PATIENT, request } from '../_messages.js'
 import { describeMatrix, PIPES, verifies } from '../_setup.js'
 
 interface Waiting {
@@ -63,11 +63,13 @@ describeMatrix('cancellation', {}, (setup, cell) => {
     await aborted
     // The id is free again as well.
     await expect
-      .poll(() =>
-        client.requestAs('stuck', { method: 'tools/call', params: { name: 'noop' } }).then(
-          () => 'ok',
-          () => 'busy',
-        ),
+      .poll(
+        () =>
+          client.requestAs('stuck', { method: 'tools/call', params: { name: 'noop' } }).then(
+            () => 'ok',
+            () => 'busy',
+          ),
+        PATIENT,
       )
       .toBe('ok')
   })

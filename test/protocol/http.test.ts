@@ -1,9 +1,10 @@
 import { request as httpRequest } from 'node:http'
-import { createRouter, createServer, type Router, type Server } from 'phantom-mcp'
+import { connect as connectSocket } from 'node:net'
+import { createRouter, createServer, type HttpOptions, type Router, type Server } from 'phantom-mcp'
 import { fetchHandler } from 'phantom-mcp/fetch'
 import { serve } from 'phantom-mcp/node'
 import { afterEach, describe, expect } from 'vitest'
-import { gate, META } from '../_messages.js'
+import { gate, META, PATIENT } from '../_messages.js'
 import { verifies } from '../_setup.js'
 import { headerValue } from '../_wires.js'
 
@@ -17,20 +18,25 @@ interface Sent {
   readonly signal?: AbortSignal
 }
 type Send = (sent: Sent) => Promise<Response>
+type Host = (server: Server, options?: HttpOptions) => Promise<Send>
+
+const late = (ms: number): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('late'), ms))
 
 const undo: (() => Promise<void>)[] = []
+const errors: unknown[] = []
 afterEach(async () => {
   for (const step of undo.splice(0)) await step()
+  expect(errors.splice(0)).toEqual([])
 })
 
-const HOSTS: Readonly<Record<string, (server: Server) => Promise<Send>>> = {
-  node: async (server) => {
-    const { url, close } = await serve(server, { port: 0, signals: false })
+const HOSTS: Readonly<Record<string, Host>> = {
+  node: async (server, options) => {
+    const { url, close } = await serve(server, { port: 0, signals: false, ...options })
     undo.push(close)
     return ({ method = 'POST', ...init }) => fetch(url, { method, ...init })
   },
-  fetch: async (server) => {
-    const handler = fetchHandler(server)
+  fetch: async (server, options) => {
+    const handler = fetchHandler(server, options)
     return ({ method = 'POST', ...init }) => handler(new Request('http://localhost/mcp', { method, ...init }))
   },
 }
@@ -72,10 +78,8 @@ const initialize = message(1, 'initialize', {
 })
 
 describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
-  const open = async (
-    router: Router,
-    onError: (error: unknown) => void = (error) => expect(error).toBeUndefined(),
-  ): Promise<Send> => await (HOSTS[host] as (server: Server) => Promise<Send>)(createServer(router, { onError }))
+  const open = async (router: Router, options?: HttpOptions): Promise<Send> =>
+    await (HOSTS[host] as Host)(createServer(router, { onError: (error) => errors.push(error) }), options)
 
   verifies('field.C1', 'takes the JSON media type however it is spelt, and no other', async () => {
     const { router, calls } = notes()
@@ -347,12 +351,112 @@ describe.each(Object.keys(HOSTS))('over HTTP, %s', (host) => {
     expect((await send(list)).status).toBe(200)
   })
 
+  verifies(
+    'http.session-version',
+    'takes the version header of a session or none, and refuses what is no version',
+    async () => {
+      const { router, calls } = notes()
+      const send = await open(router)
+      const id = (await send({ headers: JSON_TYPE, body: initialize })).headers.get('mcp-session-id') ?? ''
+      const call = (version: string | undefined): Promise<Response> => {
+        const named = version === undefined ? {} : { 'mcp-protocol-version': version }
+        const headers = { ...JSON_TYPE, 'mcp-session-id': id, ...named }
+        return send({ headers, body: message(2, 'tools/call', { name: 'noop' }) })
+      }
+      expect((await call('2025-11-25')).status).toBe(200)
+      expect((await call(undefined)).status).toBe(200)
+      for (const version of ['1.0', '2099-01-01', '', 'latest']) {
+        const response = await call(version)
+        expect(response.status, version).toBe(400)
+        const { error } = (await response.json()) as { error: { code: number } }
+        expect([-32600, -32602, -32022], version).toContain(error.code)
+      }
+      expect(calls).toHaveLength(2)
+    },
+  )
+
+  verifies('http.get-stream', 'gives a session one stream of its own', async () => {
+    const send = await open(notes().router)
+    const id = (await send({ headers: JSON_TYPE, body: initialize })).headers.get('mcp-session-id') ?? ''
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' }
+    const reading = new AbortController()
+    const first = await send({ method: 'GET', headers, signal: reading.signal })
+    expect(first.status).toBe(200)
+    expect(first.headers.get('content-type')).toContain('text/event-stream')
+    expect(first.headers.get('x-accel-buffering')).toBe('no')
+    const second = await send({ method: 'GET', headers })
+    expect(second.status).toBe(409)
+    expect(await second.json()).toMatchObject({ error: { code: -32600, data: { option: 'secondStream' } } })
+    expect((await send({ method: 'GET', headers: { ...headers, accept: 'application/json' } })).status).toBe(406)
+    reading.abort()
+    await first.body?.cancel().catch(() => undefined)
+    await expect
+      .poll(async () => {
+        const again = new AbortController()
+        const { status, body } = await send({ method: 'GET', headers, signal: again.signal })
+        again.abort()
+        await body?.cancel().catch(() => undefined)
+        return status
+      }, PATIENT)
+      .toBe(200)
+  })
+
+  verifies('http.keep-alive', 'opens the stream of a call that takes long, and keeps it alive', async () => {
+    const release = gate()
+    const router = createRouter({ name: 'http', version: '1.0.0' })
+    router.tool('slow', {}, async () => {
+      await release.promise
+      return 'done'
+    })
+    const send = await open(router, { streamAfterMs: 10, keepAliveMs: 10 })
+    const response = await send(modern(1, 'tools/call', { name: 'slow' }))
+    expect(response.headers.get('content-type')).toContain('text/event-stream')
+    let text = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(chunk, { stream: true })
+      if (/^:.*\n\n:/s.test(text)) release.open()
+    }
+    const events = text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'))
+    expect(events).toHaveLength(1)
+    expect(events[0]).toMatch(/^event: message\ndata: \{"jsonrpc":"2.0","id":1,"result":/)
+  })
+
+  verifies('http.json-only', 'never streams to who takes JSON only', async () => {
+    const router = createRouter({ name: 'http', version: '1.0.0' })
+    router.tool('work', {}, async (_params, session) => {
+      await session.notifyProgress(1)
+      await late(20)
+      return 'done'
+    })
+    const send = await open(router, { streamAfterMs: 5 })
+    const call = modern(1, 'tools/call', { name: 'work' })
+    const body = message(1, 'tools/call', { name: 'work', _meta: { ...META, progressToken: 0 } })
+    const response = await send({ headers: { ...call.headers, accept: 'application/json' }, body })
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.json()).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
+  })
+
   verifies('http.stateless', 'ignores a session id in 2026-07-28, and issues none', async () => {
     const send = await open(notes().router)
     const list = modern(1, 'tools/list')
     const response = await send({ ...list, headers: { ...list.headers, 'mcp-session-id': 'any' } })
     expect(response.status).toBe(200)
     expect(response.headers.get('mcp-session-id')).toBeNull()
+  })
+})
+
+describe('closing', () => {
+  verifies('http.close', 'does not wait for sockets that ask nothing', async () => {
+    const { port, close } = await serve(createServer(notes().router), { port: 0, signals: false })
+    const silent = connectSocket(port, '127.0.0.1')
+    await new Promise((connected) => silent.once('connect', connected))
+    const closed = close()
+    undo.push(async () => {
+      silent.destroy()
+      await closed
+    })
+    await expect(Promise.race([closed.then(() => 'closed'), late(500)])).resolves.toBe('closed')
   })
 })
 

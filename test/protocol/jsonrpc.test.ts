@@ -1,6 +1,6 @@
 import { createRouter, field, type Router } from 'phantom-mcp'
 import { expect } from 'vitest'
-import { codeOf, gate, META, request, requestText } from '../_messages.js'
+import { codeOf, gate, META, PATIENT, request, requestText } from '../_messages.js'
 import { describeMatrix, SESSION_VERSIONS, verifies } from '../_setup.js'
 
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
@@ -130,7 +130,7 @@ describeMatrix('messages', {}, (setup, cell) => {
     for (const text of ['"text"', '5', 'true', 'null', '{}']) {
       const count = setup.wire.received.length
       await setup.wire.sendText(text)
-      await expect.poll(() => setup.wire.received.length).toBe(count + 1)
+      await expect.poll(() => setup.wire.received.length, PATIENT).toBe(count + 1)
       const { error, ...rest } = setup.wire.received.at(-1) ?? {}
       expect(error, text).toMatchObject({ code: -32600 })
       if (!cell.http) expect(rest).toEqual(cell.sessions ? { jsonrpc: '2.0', id: null } : { jsonrpc: '2.0' })
@@ -198,7 +198,7 @@ describeMatrix('text that is not JSON', { transports: ['node', 'fetch', 'stdio']
     for (const text of ['{"jsonrpc":"2.0","id":70,"method":', '{]', "{'jsonrpc':'2.0'}", 'hello']) {
       const count = setup.wire.received.length
       await setup.wire.sendText(text)
-      await expect.poll(() => setup.wire.received.length).toBe(count + 1)
+      await expect.poll(() => setup.wire.received.length, PATIENT).toBe(count + 1)
       const answer = setup.wire.received.at(-1)
       expect(codeOf(answer ?? {})).toBe(-32700)
       expect(answer?.['id']).toBe(cell.sessions ? null : undefined)
@@ -399,7 +399,7 @@ describeMatrix('batches', { versions: ['2025-03-26'] }, (setup, cell) => {
       }),
     ]
     await setup.wire.sendText(JSON.stringify(batch))
-    await expect.poll(() => setup.wire.received.length).toBe(count + 6)
+    await expect.poll(() => setup.wire.received.length, PATIENT).toBe(count + 6)
     const answers = setup.wire.received.slice(count)
     expect(answers.map(({ id }) => id)).toEqual([1, 'two', 3, null, null, 5])
     expect(answers.map(codeOf)).toEqual([undefined, undefined, -32601, -32600, -32600, -32600])
@@ -441,7 +441,7 @@ describeMatrix('batches', { versions: ['2025-03-26'] }, (setup, cell) => {
     )
     const count = setup.wire.received.length
     await setup.wire.sendText(JSON.stringify(batch))
-    await expect.poll(() => setup.wire.received.length).toBe(count + 1)
+    await expect.poll(() => setup.wire.received.length, PATIENT).toBe(count + 1)
     expect(codeOf(setup.wire.received.at(-1) ?? {})).toBe(-32600)
     expect(calls).toEqual([])
     expect(await client.list('tools')).toMatchObject({ tools: [{ name: 'count' }] })
@@ -458,7 +458,7 @@ describeMatrix('batches elsewhere', {}, (setup, cell) => {
     for (const batch of batches) {
       const count = setup.wire.received.length
       await setup.wire.sendText(JSON.stringify(batch))
-      await expect.poll(() => setup.wire.received.length).toBe(count + 1)
+      await expect.poll(() => setup.wire.received.length, PATIENT).toBe(count + 1)
       const answer = setup.wire.received.at(-1) ?? {}
       expect(codeOf(answer)).toBe(-32600)
       expect(answer['id']).toBe(cell.sessions ? null : undefined)

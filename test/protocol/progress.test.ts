@@ -1,6 +1,6 @@
 import { createRouter, type Router, type Session } from 'phantom-mcp'
 import { expect } from 'vitest'
-import { gate } from '../_messages.js'
+import { gate, PATIENT } from '../_messages.js'
 import { describeMatrix, HTTP, verifies } from '../_setup.js'
 
 function reporting(report: (session: Session) => Promise<void>): Router {
@@ -132,6 +132,25 @@ describeMatrix('progress', {}, (setup, cell) => {
   })
 })
 
+describeMatrix('a notification of the server’s own', {}, (setup) => {
+  verifies('session.notify', 'comes on the stream of its call, before the answer', async () => {
+    const client = await setup(
+      reporting(async (session) => {
+        await session.notify('notifications/example', { deep: { a: [1, null] } })
+        await session.notify('notifications/bare')
+      }),
+    )
+    const from = setup.wire.received.length
+    await client.callTool('work')
+    const messages = setup.wire.received.slice(from)
+    expect(messages.slice(0, 2)).toEqual([
+      { jsonrpc: '2.0', method: 'notifications/example', params: { deep: { a: [1, null] } } },
+      { jsonrpc: '2.0', method: 'notifications/bare' },
+    ])
+    expect(messages).toHaveLength(3)
+  })
+})
+
 describeMatrix('the stream of a call', { transports: HTTP }, (setup, cell) => {
   verifies('field.K1', 'opens with its first notification, and each one is there before the next', async () => {
     const steps = [gate(), gate()] as const
@@ -145,9 +164,9 @@ describeMatrix('the stream of a call', { transports: HTTP }, (setup, cell) => {
     })
     const client = await setup(router, { headers: () => ({ 'accept-encoding': 'gzip, br' }) })
     const call = client.callTool('work', {}, { progressToken: 0 })
-    await expect.poll(() => client.notifications.length).toBe(1)
+    await expect.poll(() => client.notifications.length, PATIENT).toBe(1)
     steps[0].open()
-    await expect.poll(() => client.notifications.length).toBe(2)
+    await expect.poll(() => client.notifications.length, PATIENT).toBe(2)
     steps[1].open()
     expect(await call).toMatchObject({ content: [{ text: 'done' }] })
     expect(setup.wire.received.filter(({ id }) => id !== undefined)).toHaveLength(cell.sessions ? 2 : 1)

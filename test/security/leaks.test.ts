@@ -7,6 +7,7 @@ import {
   type Json,
   legacy,
   modern,
+  resultOf,
   type Sent,
   TARGETS,
   type Target,
@@ -123,7 +124,7 @@ describe.each(TARGETS)('what errors tell over %s', (kind) => {
     const answer = await on.send(sent)
     expect(answer.status).toBe(200)
     expect(answer.message).toHaveProperty('id', 1)
-    const failed = answer.message?.['error'] !== undefined || (answer.message?.['result'] as Json)['isError'] === true
+    const failed = answer.message?.['error'] !== undefined || resultOf(answer)?.['isError'] === true
     expect(failed).toBe(true)
     expectNothingLeaks(answer)
     // The operator sees what the client does not.

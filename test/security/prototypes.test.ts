@@ -65,12 +65,13 @@ describe.each(TARGETS)('names of prototypes over %s', (kind) => {
       const before = codeOf(await on.send(legacy(method, params, { headers })))
       expect([method, [-32602, -32002].includes(before as number)]).toEqual([method, true])
     }
-    const about = { ref: { type: 'ref/prompt', name: 'ask' }, argument: { name, value: '' } }
-    expect(
-      resultOf(await on.send(modern('completion/complete', about)))?.['completion'] ?? { values: [] },
-    ).toMatchObject({
-      values: [],
-    })
+    // Nothing is known of such an argument, as of any other that is not there.
+    const completed = async (argument: string): Promise<unknown> => {
+      const ref = { type: 'ref/prompt', name: 'ask' }
+      return (await on.send(modern('completion/complete', { ref, argument: { name: argument, value: '' } }))).message
+    }
+    expect(await completed(name)).toEqual(await completed('nothing'))
+    expect(await completed('about')).toMatchObject({ result: { completion: { values: ['a'] } } })
     const level = { 'io.modelcontextprotocol/logLevel': name }
     expect(codeOf(await on.send(modern('tools/list', {}, { meta: level })))).toBe(-32602)
     expect(codeOf(await on.send(legacy('logging/setLevel', { level: name }, { headers })))).toBe(-32602)

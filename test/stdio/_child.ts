@@ -107,8 +107,9 @@ export const META: Json = {
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 
-/** A request of 2026-07-28. */
-export function modern(id: unknown, method: string, params: Json = {}, meta: Json = {}): Json {
+/** A request of 2026-07-28; members of `_meta` are added to what each request has there. */
+export function modern(id: unknown, method: string, params: Json = {}): Json {
+  const meta = params['_meta'] as Json | undefined
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...META, ...meta } } }
 }
 

@@ -261,9 +261,9 @@ describe('both eras on one pipe', () => {
     const child = new Child(file)
     const version = 'io.modelcontextprotocol/protocolVersion'
     await child.send(
-      modern(1, 'tools/list', {}, { [version]: '2099-01-01' }),
-      modern(2, 'tools/list', {}, { [version]: '2025-11-25' }),
-      modern(3, 'tools/list', {}, { 'io.modelcontextprotocol/clientCapabilities': undefined }),
+      modern(1, 'tools/list', { _meta: { [version]: '2099-01-01' } }),
+      modern(2, 'tools/list', { _meta: { [version]: '2025-11-25' } }),
+      modern(3, 'tools/list', { _meta: { 'io.modelcontextprotocol/clientCapabilities': undefined } }),
     )
     await expect.poll(() => child.messages).toHaveLength(3)
     expect(child.answer(1)).toMatchObject({
@@ -341,7 +341,7 @@ describe('calls in flight', () => {
 
 test('a client that does not read makes a handler wait that awaits its progress', async () => {
   const child = new Child(file, { read: false })
-  await child.send(modern(1, 'tools/call', { name: 'flood' }, { progressToken: 1 }))
+  await child.send(modern(1, 'tools/call', { name: 'flood', _meta: { progressToken: 1 } }))
   const steps = (): number => child.stderr.match(/step/g)?.length ?? 0
   let last = -1
   let still = 0

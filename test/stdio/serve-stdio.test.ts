@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { createRouter, createServer, field, type Router } from 'phantom-mcp'
 import { type StdioOptions, serveStdio } from 'phantom-mcp/stdio'
 import { afterEach, describe, expect } from 'vitest'
-import { gate, META } from '../_messages.js'
+import { gate, META, PATIENT } from '../_messages.js'
 import { verifies } from '../_setup.js'
 
 interface Pipe {
@@ -47,7 +47,7 @@ function serve(router: Router, options: StdioOptions = {}): Pipe {
     output,
     lines,
     served,
-    has: (count) => expect.poll(() => lines.length).toBe(count),
+    has: (count) => expect.poll(() => lines.length, PATIENT).toBe(count),
     messages: () => lines.map((line) => JSON.parse(line)),
   }
   open.push(pipe)
@@ -210,11 +210,11 @@ describe('the pipe', () => {
     const served = serveStdio(createServer(router), { input, output, console: 'keep' })
     const params = { name: 'flood', _meta: { ...META, progressToken: 1 } }
     input.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })}\n`)
-    await expect.poll(() => taken.length).toBe(1)
+    await expect.poll(() => taken.length, PATIENT).toBe(1)
     for (let turn = 0; turn < 20; turn++) await new Promise((later) => setImmediate(later))
     expect(sent).toBeLessThan(50)
     release.open()
-    await expect.poll(() => taken.join('').includes('flooded')).toBe(true)
+    await expect.poll(() => taken.join('').includes('flooded'), PATIENT).toBe(true)
     const messages = taken
       .join('')
       .trim()
@@ -224,7 +224,7 @@ describe('the pipe', () => {
       ...Array.from({ length: 200 }, (_, index) => index + 1),
       undefined,
     ])
-    input.end()
+    void input.end()
     await served
   })
 

@@ -64,7 +64,7 @@ class ResultEncoding {
   #toolResult(result: Members): Members {
     const { structuredContent, ...rest } = result
     const content = this.#projected('content', result['content'])
-    const fits = this.#version >= STRUCTURED_CONTENT_SINCE && isObject(structuredContent)
+    const fits = this.#version >= STRUCTURED_CONTENT_SINCE && isObject(jsonForm(structuredContent))
     return fits ? { ...rest, content, structuredContent } : { ...rest, content }
   }
 
@@ -76,6 +76,12 @@ class ResultEncoding {
   #projected(kind: 'content' | 'contents', list: unknown): readonly Members[] {
     return listOf(list).map((item) => this.#projection.project(kind, item))
   }
+}
+
+/** What JSON makes of a value that says so itself, a date for one. */
+function jsonForm(value: unknown): unknown {
+  const { toJSON } = (value ?? {}) as { toJSON?: unknown }
+  return typeof toJSON === 'function' ? (JSON.parse(JSON.stringify(value)) as unknown) : value
 }
 
 function listOf(value: unknown): readonly Members[] {

@@ -31,7 +31,7 @@ function runTool(context: ServerContext, session: CallSession, tool: AnyTool): A
   return andThen(tool.input.check(objectParam(session.params, 'arguments')), (checked) => {
     if (!checked.ok) return refuseArguments(session, checked.errors)
     return andThen(runHandler(context, session, { tool, params: checked.value }), (value) =>
-      checkOutput(context, { tool, session, result: toToolResult(value) }),
+      checkOutput(context, { tool, session, result: toToolResult(value, tool.output !== undefined) }),
     )
   })
 }
