@@ -4,6 +4,8 @@ import { isObject } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
 import type { HttpCall } from './http-call.js'
 
+/** A byte order mark is a character of the name here: two names that differ by one are two names. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const SENTINEL = /^=\?base64\?(.*)\?=$/
 /** Text that a header carries unencoded, and that cannot be taken for encoded text. */
 const PLAIN = /^[!-<>-~](?:[\x20-\x7e]*[!-~])?$/
@@ -32,7 +34,7 @@ function decode(encoded: string): HeaderValue {
   const bytes = decodeBase64(encoded)
   if (bytes === undefined) return { problem: 'is not valid Base64' }
   try {
-    return { value: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+    return { value: UTF8.decode(bytes) }
   } catch {
     return { problem: 'is not UTF-8' }
   }

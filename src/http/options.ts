@@ -1,4 +1,4 @@
-import { assertCounts, assertOptions } from '../options.js'
+import { assertCounts, assertOptions, pick } from '../options.js'
 import type { ProtectedResourceOptions } from './protected-resource.js'
 
 /** Which origins a browser may call from: a list (`https://app.example.com`), `'*'`, or a function. */
@@ -63,6 +63,8 @@ const DEFAULTS = {
   secondStream: 'refuse',
 } as const
 
+/** A name or IPv4 address, or an IPv6 address in brackets; a port may follow and does not count. */
+const HOST = /^(?:\[[0-9a-f:.]+\]|[^/:\s[\]]+)(?::\d+)?$/i
 const COUNTS = ['maxBodyBytes', 'maxDepth', 'streamAfterMs', 'keepAliveMs', 'retryMs'] as const
 export const HTTP_OPTIONS: readonly string[] = [
   'origins',
@@ -83,26 +85,43 @@ export function resolveOptions(owner: string, options: HttpOptions): ResolvedOpt
     const path = options[option]
     if (path !== undefined && !path.startsWith('/')) throw new TypeError(`${owner}: ${option} must begin with '/'`)
   }
-  const cors = options.cors
-  if (typeof cors === 'object' && cors.credentials === true && options.origins === '*') {
-    throw new TypeError(
-      `${owner}: cors.credentials needs a list of origins, since '*' would send cookies from anywhere`,
-    )
-  }
+  assertCors(owner, options)
   const second = options.secondStream
   if (second !== undefined && second !== 'refuse' && second !== 'takeOver') {
     throw new TypeError(`${owner}: secondStream must be 'refuse' or 'takeOver', not ${JSON.stringify(second)}`)
   }
-  const { protectedResource: _resource, ...rest } = options
+  const given = pick(options, HTTP_OPTIONS as (keyof HttpOptions)[])
+  const { protectedResource: _resource, ...rest } = given
   return { ...DEFAULTS, hosts: LOOPBACK, origins: [], ...rest }
+}
+
+function assertCors(owner: string, { cors, origins }: HttpOptions): void {
+  if (cors === undefined || typeof cors === 'boolean') return
+  if (typeof cors !== 'object' || cors === null) {
+    throw new TypeError(`${owner}: cors must be true, false or an object, not ${JSON.stringify(cors)}`)
+  }
+  assertOptions(`${owner}, cors`, cors, ['allowHeaders', 'exposeHeaders', 'credentials'])
+  for (const option of ['allowHeaders', 'exposeHeaders'] as const) {
+    if (cors[option] !== undefined && !isStrings(cors[option])) {
+      throw new TypeError(`${owner}: cors.${option} must be a list of header names`)
+    }
+  }
+  if (cors.credentials === true && origins === '*') {
+    throw new TypeError(
+      `${owner}: cors.credentials needs a list of origins, since '*' would send cookies from anywhere`,
+    )
+  }
 }
 
 function assertNames(owner: string, { hosts, origins }: HttpOptions): void {
   if (hosts !== undefined && hosts !== '*' && !isStrings(hosts)) {
     throw new TypeError(`${owner}: hosts must be a list of names such as 'mcp.example.com', or '*'`)
   }
-  if (Array.isArray(hosts) && hosts.some((host) => host.includes('/'))) {
-    throw new TypeError(`${owner}: hosts are names without scheme and path: 'mcp.example.com'`)
+  for (const host of Array.isArray(hosts) ? (hosts as readonly string[]) : []) {
+    if (HOST.test(host)) continue
+    throw new TypeError(
+      `${owner}: hosts are names without scheme and path, such as 'mcp.example.com' or '[::1]', not '${host}'`,
+    )
   }
   if (origins === undefined || origins === '*' || typeof origins === 'function') return
   if (!isStrings(origins)) throw new TypeError(`${owner}: origins must be a list, a function or '*'`)

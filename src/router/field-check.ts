@@ -1,6 +1,6 @@
 import type { Problem, SchemaPlace } from './schema-model.js'
 
-// A field's check is a closure made once. The valid path allocates nothing: `fits` says yes or no, and only what does not
+// A field is one object with plain members. The valid path allocates nothing: `fits` says yes or no, and only what does not
 // fit, or has to be changed or awaited, goes through `check` with a `Run` that collects the problems.
 
 /** What a field is made of, behind `Field['~field']`. */
@@ -8,17 +8,34 @@ export interface FieldSpec {
   /** What the value must be, as in `a string or null`. */
   readonly expected: string
   readonly required: boolean
-  /** A fresh copy of the default, or undefined when there is none. */
-  readonly initial: (() => unknown) | undefined
+  /** A missing member cannot stay missing: it is required, or has a default. */
+  readonly needed: boolean
+  /** The default with the defaults inside it; undefined when there is none. */
+  readonly completed: unknown
   readonly message: string | undefined
-  /** True when the value is right as it is; undefined when only `check` can tell. */
-  readonly fits: ((value: unknown) => boolean) | undefined
+  /** Whether `fits` can say yes; otherwise only `check` can tell. */
+  readonly quick: boolean
   /** The parsed value may differ from the given one although nothing is wrong: defaults inside, or a foreign schema. */
   readonly changes: boolean
+  /** Its JSON Schema has to be looked at when a tool is defined: it may not be to be had, or holds `x-mcp-header`. */
+  readonly eager: boolean
+  /** True when the value is right as it is. */
+  fits(value: unknown): boolean
   /** Adds what is wrong to the run and returns the value to use, perhaps a `Later`. */
-  readonly check: (value: unknown, run: Run) => unknown
+  check(value: unknown, run: Run): unknown
   /** The JSON Schema of the field at a place in a document. */
-  readonly json: (place: SchemaPlace) => Record<string, unknown>
+  json(place: SchemaPlace): Record<string, unknown>
+}
+
+/** What a list, an object, a union or an embedded schema has inside. */
+export interface Inside<T = never> extends Pick<FieldSpec, 'quick' | 'changes' | 'eager'> {
+  /** What the value must be, where the kind of field does not say it. */
+  readonly noun: string | undefined
+  fits(value: T): boolean
+  /** Like `FieldSpec.check`; `message` replaces errors about the value itself. */
+  check(value: T, run: Run, message: string | undefined): unknown
+  /** The JSON Schema; says itself that null is allowed. */
+  json(place: SchemaPlace, nullable: boolean): Record<string, unknown>
 }
 
 /** A problem that may still be open: an asynchronous check fills `text` or `inner` in, or leaves both empty. */
@@ -95,10 +112,16 @@ export function collectProblems(run: Run): Problem[] {
   })
 }
 
-/** Puts a changed value into the copy of its object or list, by `put`, at once or when it arrives. */
-export function place(value: unknown, run: Run, put: (parsed: unknown) => void): void {
-  if (value instanceof Later) run.pending.push(value.value.then(put))
-  else put(value)
+/** Puts a value into the copy of its object or list when it arrives. */
+export function placeLater<Key extends PropertyKey>(
+  later: Later,
+  copy: Record<Key, unknown>,
+  { key, run }: { readonly key: Key; readonly run: Run },
+): void {
+  const put = (value: unknown): void => {
+    copy[key] = value
+  }
+  run.pending.push(later.value.then(put))
 }
 
 /** Waits for everything asynchronous, also for what was added while waiting. */

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { Later, type Run, reserveSlot } from './field-check.js'
-import { assertOptions, COMMON_OPTIONS, createField, type SharedOptions } from './field-spec.js'
-import type { Field } from './field-types.js'
+import { type Inside, Later, type Run, reserveSlot } from './field-check.js'
+import { BuiltField } from './field-spec.js'
+import type { Field, FieldOptions } from './field-types.js'
 import { compileJsonSchema } from './json-schema.js'
 import { isRecord } from './json-value.js'
 import type { JsonSchema, Outcome, Problem, SchemaPlace, Validate } from './schema-model.js'
@@ -11,28 +11,51 @@ import { describeStandardSchema, isStandardSchema, validateStandardSchema } from
 /** Behind `field.schema`. */
 export function embeddedField(
   shape: StandardSchemaV1 | { readonly jsonSchema: JsonSchema },
-  options: SharedOptions<never> = {},
+  options: FieldOptions = {},
 ): Field<never, never> {
-  const owner = 'field.schema'
-  assertOptions(owner, options, COMMON_OPTIONS)
-  const { describe, validate } = open(shape, owner)
-  const nullable = options.nullable === true
-  return createField<never>({
-    owner,
-    noun: 'what its schema says',
-    options,
-    isType: (value): value is never => value !== undefined,
-    inside: {
-      fits: undefined,
-      check: (value, run) => checkEmbedded(validate, value, { run, message: options.message }),
-      changes: true,
-    },
-    json: (at) => {
-      const pointer = nullable ? `${at.pointer}/anyOf/0` : at.pointer
-      const { $schema: _, ...json } = relocateReferences(describe(at), pointer)
-      return nullable ? { anyOf: [json, { type: 'null' }] } : json
-    },
-  })
+  return new BuiltField('schema', options, new Embedded(open(shape, 'field.schema')))
+}
+
+/** A schema of another kind. */
+class Embedded implements Inside<unknown> {
+  readonly noun: string | undefined = undefined
+  readonly quick: boolean = false
+  readonly changes: boolean = true
+  readonly eager: boolean = true
+  readonly opened: Opened
+
+  constructor(opened: Opened) {
+    this.opened = opened
+  }
+
+  /** Only the schema itself can tell, and it may wait. */
+  fits(): boolean {
+    return false
+  }
+
+  check(value: unknown, run: Run, message: string | undefined): unknown {
+    if (run.extent === 'shape') return value
+    const outcome = this.opened.validate(value)
+    if (!(outcome instanceof Promise)) {
+      if (outcome.ok) return outcome.value
+      reserveSlot(run).inner = toInner(outcome, message)
+      run.found++
+      return value
+    }
+    const slot = reserveSlot(run)
+    const parsed = outcome.then((settled) => {
+      if (settled.ok) return settled.value
+      slot.inner = toInner(settled, message)
+      return value
+    })
+    return new Later(parsed)
+  }
+
+  json(at: SchemaPlace, nullable: boolean): Record<string, unknown> {
+    const pointer = nullable ? `${at.pointer}/anyOf/0` : at.pointer
+    const { $schema: _, ...json } = relocateReferences(this.opened.describe(at), pointer)
+    return nullable ? { anyOf: [json, { type: 'null' }] } : json
+  }
 }
 
 interface Opened {
@@ -83,29 +106,6 @@ function assertEmbeddable(json: JsonSchema, owner: string): void {
     return value
   }
   rewriteSchema(json, refuse, (part) => part['$id'] === undefined)
-}
-
-interface Embedding {
-  readonly run: Run
-  readonly message: string | undefined
-}
-
-function checkEmbedded(validate: Validate, value: unknown, { run, message }: Embedding): unknown {
-  if (run.extent === 'shape') return value
-  const outcome = validate(value)
-  if (!(outcome instanceof Promise)) {
-    if (outcome.ok) return outcome.value
-    reserveSlot(run).inner = toInner(outcome, message)
-    run.found++
-    return value
-  }
-  const slot = reserveSlot(run)
-  const parsed = outcome.then((settled) => {
-    if (settled.ok) return settled.value
-    slot.inner = toInner(settled, message)
-    return value
-  })
-  return new Later(parsed)
 }
 
 function toInner(outcome: Outcome, message: string | undefined): readonly Problem[] {

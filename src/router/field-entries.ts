@@ -1,50 +1,136 @@
-import {
-  addProblem,
-  collectProblems,
-  createRun,
-  type FieldSpec,
-  place,
-  prefixSlots,
-  type Run,
-  settle,
-} from './field-check.js'
-import { isRecord } from './json-value.js'
+import { addProblem, type FieldSpec, Later, placeLater, prefixSlots, type Run } from './field-check.js'
+import { copyJson, isRecord } from './json-value.js'
 import { toPointerToken } from './schema-keywords.js'
-import type { Outcome, SchemaPlace, Validate } from './schema-model.js'
+import type { SchemaPlace } from './schema-model.js'
 import { keySegment, problemText } from './schema-text.js'
 import { isStandardSchema } from './standard-schema.js'
 
-/** One field of a record, with everything its check needs at hand. */
-export interface Entry {
+/** One field of a record. Entries are linked, which is the fastest way to walk them beside the members of an object. */
+interface Entry {
   readonly key: string
   readonly spec: FieldSpec
-  readonly fits: FieldSpec['fits']
-  /** Every plain object inherits something by this name, so only an own property counts. */
-  readonly inherited: boolean
-  /** A missing member cannot stay missing. */
-  readonly needed: boolean
+  next: Entry | undefined
 }
 
-/**
- * The entries of a record of fields, in declaration order.
- * @throws TypeError naming `owner` and the key of a value that is not a field.
- */
-export function toEntries(fields: Readonly<Record<string, unknown>>, owner: string): readonly Entry[] {
-  return Object.keys(fields).map((key) => toEntry(key, fields[key], owner))
+/** A record of fields by name, in the order of declaration. */
+export class FieldRecord {
+  readonly first: Entry | undefined
+  /** Whether `findMisfit` can find that there is none. */
+  readonly quick: boolean
+  /** Whether a check may change the object although nothing is wrong. */
+  readonly changes: boolean
+  readonly eager: boolean
+  #inherits: boolean | undefined
+
+  /** @throws TypeError naming `owner` and the key of a value that is not a field. */
+  constructor(fields: Readonly<Record<string, unknown>>, owner: string) {
+    let first: Entry | undefined
+    let last: Entry | undefined
+    let quick = true
+    let changes = false
+    let eager = false
+    for (const key of Object.keys(fields)) {
+      const spec = toSpec(key, fields[key], owner)
+      const entry: Entry = { key, spec, next: undefined }
+      if (last === undefined) first = entry
+      else last.next = entry
+      last = entry
+      quick &&= spec.quick
+      changes ||= spec.changes || spec.completed !== undefined
+      eager ||= spec.eager
+    }
+    this.first = first
+    this.quick = quick
+    this.changes = changes
+    this.eager = eager
+  }
+
+  /** The first member that does not fit as it is, or that has a default to fill in; undefined when there is none. */
+  findMisfit(value: Record<string, unknown>): Entry | undefined {
+    if (!isPlain(value)) return this.#findByName(value)
+    let entry = this.first
+    // Members mostly come in declaration order, and walking an object is twice as fast as asking it for each name.
+    for (const key in value) {
+      entry = seek(entry, key)
+      if (entry === undefined) return this.#findByName(value)
+      const member = value[key]
+      if (member === undefined ? entry.spec.needed : !entry.spec.fits(member)) return entry
+      entry = entry.next
+    }
+    while (entry !== undefined && !entry.spec.needed) entry = entry.next
+    return entry
+  }
+
+  #findByName(value: Record<string, unknown>): Entry | undefined {
+    const direct = this.#readsDirectly(value)
+    for (let entry = this.first; entry !== undefined; entry = entry.next) {
+      const { key, spec } = entry
+      const member = readMember(value, key, direct)
+      if (member === undefined ? spec.needed : !spec.fits(member)) return entry
+    }
+    return undefined
+  }
+
+  /** Asking for an own property is slow; on a plain object only a few names could be found on the prototype. */
+  #readsDirectly(value: object): boolean {
+    this.#inherits ??= [...this].some(({ key }) => Object.hasOwn(Object.prototype, key))
+    return !this.#inherits && isPlain(value)
+  }
+
+  /** Checks the members from an entry on. The same object comes back unless a member had to change. */
+  check(value: Record<string, unknown>, run: Run, from: Entry | undefined = this.first): unknown {
+    const direct = this.#readsDirectly(value)
+    let copy: Record<string, unknown> | undefined
+    for (let entry = from; entry !== undefined; entry = entry.next) {
+      const { key, spec } = entry
+      const given = readMember(value, key, direct)
+      if (given === undefined ? !spec.needed : spec.fits(given)) continue
+      const next = given === undefined ? checkMissing(entry, run) : checkGiven(entry, given, run)
+      if (next === given) continue
+      copy ??= { ...value }
+      if (next instanceof Later) placeLater(next, copy, { key, run })
+      else copy[key] = next
+    }
+    return copy ?? value
+  }
+
+  /** The JSON Schema of the object at a place. */
+  json(at: SchemaPlace): Record<string, unknown> {
+    const required = this.requiredKeys()
+    return { type: 'object', properties: this.properties(at), ...(required && { required }) }
+  }
+
+  /** The JSON Schemas of the members, by name. */
+  properties(at: SchemaPlace): Record<string, unknown> {
+    const properties: Record<string, unknown> = {}
+    for (const { key, spec } of this) {
+      properties[key] = spec.json({ ...at, pointer: `${at.pointer}/properties/${toPointerToken(key)}` })
+    }
+    return properties
+  }
+
+  /** The names that must be there; undefined when there is none. */
+  requiredKeys(): readonly string[] | undefined {
+    let required: string[] | undefined
+    for (let entry = this.first; entry !== undefined; entry = entry.next) {
+      if (!entry.spec.required) continue
+      required ??= []
+      required.push(entry.key)
+    }
+    return required
+  }
+
+  *[Symbol.iterator](): Generator<Entry, void> {
+    for (let entry = this.first; entry !== undefined; entry = entry.next) yield entry
+  }
 }
 
-function toEntry(key: string, value: unknown, owner: string): Entry {
+function toSpec(key: string, value: unknown, owner: string): FieldSpec {
   const spec = findFieldSpec(value)
   if (spec === undefined) throw new TypeError(`${owner}: '${key}' is not a field. ${mendOf(key, value)}`)
   // An own `__proto__` cannot be set by assignment, and no client has a use for it.
   if (key === '__proto__') throw new TypeError(`${owner}: a field cannot be named '__proto__'. Choose another name.`)
-  return {
-    key,
-    spec,
-    fits: spec.fits,
-    inherited: Object.hasOwn(Object.prototype, key),
-    needed: spec.required || spec.initial !== undefined,
-  }
+  return spec
 }
 
 function mendOf(key: string, value: unknown): string {
@@ -64,22 +150,15 @@ function isFieldSpec(value: unknown): value is FieldSpec {
   return isRecord(value) && typeof value['check'] === 'function' && typeof value['json'] === 'function'
 }
 
-/** Checks the members of an object. The same object comes back unless a member had to change. */
-export function checkEntries(entries: readonly Entry[], value: Record<string, unknown>, run: Run): unknown {
-  const plain = isPlain(value)
-  let copy: Record<string, unknown> | undefined
-  for (const entry of entries) {
-    const given = readMember(entry, value, plain)
-    if (given !== undefined && entry.fits?.(given) === true) continue
-    const next = given === undefined ? checkMissing(entry, run) : checkGiven(entry, given, run)
-    if (next === given) continue
-    const changed = copy ?? { ...value }
-    copy = changed
-    place(next, run, (parsed) => {
-      changed[entry.key] = parsed
-    })
-  }
-  return copy ?? value
+/** The entry of a key, from one on; undefined when it lies elsewhere or something needed would be skipped. */
+function seek(from: Entry | undefined, key: string): Entry | undefined {
+  let entry = from
+  while (entry !== undefined && entry.key !== key) entry = entry.spec.needed ? undefined : entry.next
+  return entry
+}
+
+function readMember(value: Record<string, unknown>, key: string, direct: boolean): unknown {
+  return direct || Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 function isPlain(value: object): boolean {
@@ -87,13 +166,9 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-// Asking for an own property is slow; on a plain object only a few names could be found on the prototype.
-function readMember(entry: Entry, value: Record<string, unknown>, plain: boolean): unknown {
-  return (plain && !entry.inherited) || Object.hasOwn(value, entry.key) ? value[entry.key] : undefined
-}
-
 function checkMissing({ key, spec }: Entry, run: Run): unknown {
-  if (!spec.required) return spec.initial?.()
+  // A handler may change what it receives, so an object is copied for each call.
+  if (!spec.required) return copyJson(spec.completed)
   const from = run.slots.length
   addProblem(run, spec.message ?? problemText.required)
   prefixSlots(run, from, keySegment(key))
@@ -105,75 +180,4 @@ function checkGiven({ key, spec }: Entry, given: unknown, run: Run): unknown {
   const next = spec.check(given, run)
   if (run.slots.length !== from) prefixSlots(run, from, keySegment(key))
   return next
-}
-
-/** The index of the first member that does not fit as it is, or that has a default to fill in; -1 when there is none. */
-export function findMisfit(entries: readonly Entry[], value: Record<string, unknown>): number {
-  if (!isPlain(value)) return findMisfitByName(entries, value)
-  // Members mostly come in declaration order, and walking an object is twice as fast as asking it for each name.
-  let index = 0
-  for (const key in value) {
-    const next = skipTo(entries, key, index)
-    if (next < 0) return findMisfitByName(entries, value)
-    index = next + 1
-    const entry = entries[next]
-    if (entry !== undefined && !memberFits(entry, value[key])) return next
-  }
-  return findNeeded(entries, index)
-}
-
-/** The index of the entry for a key, from a start on; -1 when it lies elsewhere or something needed would be skipped. */
-function skipTo(entries: readonly Entry[], key: string, start: number): number {
-  for (let index = start; index < entries.length; index++) {
-    const entry = entries[index]
-    if (entry === undefined || entry.key === key) return index
-    if (entry.needed) return -1
-  }
-  return -1
-}
-
-function findNeeded(entries: readonly Entry[], start: number): number {
-  for (let index = start; index < entries.length; index++) if (entries[index]?.needed === true) return index
-  return -1
-}
-
-function findMisfitByName(entries: readonly Entry[], value: Record<string, unknown>): number {
-  const plain = isPlain(value)
-  return entries.findIndex((entry) => !memberFits(entry, readMember(entry, value, plain)))
-}
-
-function memberFits(entry: Entry, given: unknown): boolean {
-  return given === undefined ? !entry.needed : entry.fits?.(given) === true
-}
-
-/** The JSON Schema keywords of a record of fields at a place. */
-export function entriesJson(entries: readonly Entry[], at: SchemaPlace): Record<string, unknown> {
-  const properties: Record<string, unknown> = {}
-  const required: string[] = []
-  for (const { key, spec } of entries) {
-    properties[key] = spec.json({ ...at, pointer: `${at.pointer}/properties/${toPointerToken(key)}` })
-    if (spec.required) required.push(key)
-  }
-  return required.length === 0 ? { type: 'object', properties } : { type: 'object', properties, required }
-}
-
-/** The check of a whole object described by fields. */
-export function validateEntries(entries: readonly Entry[]): Validate {
-  return (value) => {
-    if (!isRecord(value)) return { ok: false, problems: [{ path: '', text: problemText.type('an object', value) }] }
-    const misfit = findMisfit(entries, value)
-    if (misfit < 0) return { ok: true, value }
-    const run = createRun()
-    // Everything before the first misfit is known to be right.
-    return finish(run, checkEntries(entries.slice(misfit), value, run))
-  }
-}
-
-function finish(run: Run, value: unknown): Outcome | Promise<Outcome> {
-  return run.pending.length > 0 ? settle(run).then(() => conclude(run, value)) : conclude(run, value)
-}
-
-function conclude(run: Run, value: unknown): Outcome {
-  const problems = collectProblems(run)
-  return problems.length === 0 ? { ok: true, value } : { ok: false, problems }
 }

@@ -1,102 +1,100 @@
-import { type FieldSpec, MAX_PROBLEMS, place, prefixSlots, type Run } from './field-check.js'
-import { checkEntries, entriesJson, findFieldSpec, findMisfit, toEntries } from './field-entries.js'
-import { arrayConstraints } from './field-rules.js'
-import { assertOptions, COMMON_OPTIONS, createField, type SharedOptions, typeKeyword } from './field-spec.js'
-import type { Field, Fields, LengthOptions } from './field-types.js'
-import { isRecord } from './json-value.js'
+import { type FieldSpec, type Inside, Later, MAX_PROBLEMS, placeLater, prefixSlots, type Run } from './field-check.js'
+import { FieldRecord, findFieldSpec } from './field-entries.js'
+import { BuiltField, typeKeyword } from './field-spec.js'
+import type { Field, FieldOptions, Fields, LengthOptions } from './field-types.js'
+import type { SchemaPlace } from './schema-model.js'
 import { indexSegment } from './schema-text.js'
-
-const ARRAY_OPTIONS = [...COMMON_OPTIONS, 'length', 'minLength', 'maxLength', 'uniqueItems'] as const
 
 /** Behind `field.array`. */
 export function arrayField(
   of: Field,
-  options: SharedOptions<never[]> & LengthOptions & { readonly uniqueItems?: boolean } = {},
+  options: FieldOptions & LengthOptions & { readonly uniqueItems?: boolean } = {},
 ): Field<never, never> {
-  const owner = 'field.array'
-  assertOptions(owner, options, ARRAY_OPTIONS)
-  const item = toMember(of, owner)
-  const { rules, keywords } = arrayConstraints(options, owner)
-  const { fits } = item
-  return createField<never[]>({
-    owner,
-    noun: 'a list',
-    options,
-    isType: (value): value is never[] => Array.isArray(value),
-    rules,
-    inside: {
-      fits: fits === undefined ? undefined : (items: readonly unknown[]) => items.every(fits),
-      check: (items, run) => checkItems(item, items, run),
-      changes: item.changes,
-    },
-    json: (at) => ({
-      type: typeKeyword('array', options),
-      items: item.json({ ...at, pointer: `${at.pointer}/items` }),
-      ...keywords,
-    }),
-  })
+  return new BuiltField('array', options, new Items(toMember(of, 'field.array')))
 }
 
-function checkItems(item: FieldSpec, items: readonly unknown[], run: Run): unknown {
-  let copy: unknown[] | undefined
-  for (let index = 0; index < items.length && run.found < MAX_PROBLEMS; index++) {
-    const given = items[index]
-    if (item.fits?.(given) === true) continue
-    const from = run.slots.length
-    const next = item.check(given, run)
-    prefixSlots(run, from, indexSegment(index))
-    if (next === given) continue
-    const changed = copy ?? [...items]
-    copy = changed
-    place(next, run, (parsed) => {
-      changed[index] = parsed
-    })
+/** The items of a list, which are all alike. */
+class Items implements Inside<readonly unknown[]> {
+  readonly noun: string | undefined = undefined
+  readonly quick: boolean
+  readonly changes: boolean
+  readonly eager: boolean
+  readonly item: FieldSpec
+
+  constructor(item: FieldSpec) {
+    this.quick = item.quick
+    this.changes = item.changes
+    this.eager = item.eager
+    this.item = item
   }
-  return copy ?? items
-}
 
-type Member = Record<string, never>
+  fits(items: readonly unknown[]): boolean {
+    for (let index = 0; index < items.length; index++) if (!this.item.fits(items[index])) return false
+    return true
+  }
+
+  check(items: readonly unknown[], run: Run): unknown {
+    const { item } = this
+    let copy: unknown[] | undefined
+    for (let index = 0; index < items.length && run.found < MAX_PROBLEMS; index++) {
+      const given = items[index]
+      if (item.fits(given)) continue
+      const from = run.slots.length
+      const next = item.check(given, run)
+      prefixSlots(run, from, indexSegment(index))
+      if (next === given) continue
+      copy ??= [...items]
+      if (next instanceof Later) placeLater(next, copy, { key: index, run })
+      else copy[index] = next
+    }
+    return copy ?? items
+  }
+
+  json(at: SchemaPlace, nullable: boolean): Record<string, unknown> {
+    const items = this.item.json({ ...at, pointer: `${at.pointer}/items` })
+    return { type: typeKeyword('array', nullable), items }
+  }
+}
 
 /** Behind `field.map`. */
-export function mapField(fields?: Fields, options: SharedOptions<Member> = {}): Field<never, never> {
-  const owner = 'field.map'
-  assertOptions(owner, options, COMMON_OPTIONS)
-  const noun = 'an object'
-  if (fields === undefined) {
-    return createField<Member>({
-      owner,
-      noun,
-      options,
-      isType: isObject,
-      json: () => ({ type: typeKeyword('object', options) }),
-    })
+export function mapField(fields?: Fields, options: FieldOptions = {}): Field<never, never> {
+  return new BuiltField('map', options, fields === undefined ? undefined : new Members(fields))
+}
+
+/** The members of an object. */
+class Members implements Inside<Record<string, unknown>> {
+  readonly noun: string | undefined = undefined
+  readonly quick: boolean
+  readonly changes: boolean
+  readonly eager: boolean
+  readonly record: FieldRecord
+
+  constructor(fields: Fields) {
+    this.record = new FieldRecord(fields, 'field.map')
+    this.quick = this.record.quick
+    this.changes = this.record.changes
+    this.eager = this.record.eager
   }
-  const entries = toEntries(fields, owner)
-  const quick = entries.every((entry) => entry.fits !== undefined)
-  return createField<Member>({
-    owner,
-    noun,
-    options,
-    isType: isObject,
-    inside: {
-      fits: quick ? (value) => findMisfit(entries, value) < 0 : undefined,
-      check: (value, run) => checkEntries(entries, value, run),
-      changes: entries.some(({ spec }) => spec.changes || spec.initial !== undefined),
-    },
-    json: (at) => ({ ...entriesJson(entries, at), type: typeKeyword('object', options) }),
-  })
+
+  fits(value: Record<string, unknown>): boolean {
+    return this.record.findMisfit(value) === undefined
+  }
+
+  check(value: Record<string, unknown>, run: Run): unknown {
+    return this.record.check(value, run)
+  }
+
+  json(at: SchemaPlace, nullable: boolean): Record<string, unknown> {
+    return { ...this.record.json(at), type: typeKeyword('object', nullable) }
+  }
 }
 
 /** The field of an item or member. @throws TypeError when it is none, or carries what can never apply. */
 export function toMember(value: unknown, owner: string): FieldSpec {
   const spec = findFieldSpec(value)
   if (spec === undefined) throw new TypeError(`${owner}: expects a field, such as field.string().`)
-  if (spec.initial !== undefined) {
+  if (spec.completed !== undefined) {
     throw new TypeError(`${owner}: 'default' never applies to what is inside. Give it to ${owner} itself.`)
   }
   return spec
-}
-
-function isObject(value: unknown): value is Member {
-  return isRecord(value)
 }

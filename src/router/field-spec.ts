@@ -1,132 +1,179 @@
-import { addProblem, collectProblems, createRun, Later, type Run, reserveSlot, type Slot } from './field-check.js'
-import type { Rule } from './field-rules.js'
-import type { CommonOptions, Field, Verdict } from './field-types.js'
-import { copyJson } from './json-value.js'
+import {
+  addProblem,
+  collectProblems,
+  createRun,
+  type FieldSpec,
+  type Inside,
+  Later,
+  type Run,
+  reserveSlot,
+  type Slot,
+} from './field-check.js'
+import { type FieldType, isConstrained } from './field-options.js'
+import { type Constraints, ListConstraints, NumberConstraints, TextConstraints } from './field-rules.js'
+import type { Field, FieldOptions, IntegerOptions, LengthOptions, StringOptions, Verdict } from './field-types.js'
+import { copyJson, isRecord } from './json-value.js'
+import { assertHeaderName } from './mirrored-params.js'
 import type { SchemaPlace } from './schema-model.js'
 import { problemText } from './schema-text.js'
 
-/** The options that all kinds have, as the builders' shared code sees them. */
-export interface SharedOptions<T> extends Omit<CommonOptions<T>, 'default'> {
-  readonly default?: unknown
+const NOUNS: { readonly [Type in FieldType]: string } = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  map: 'an object',
+  union: 'one of its members',
+  schema: 'what its schema says',
 }
 
-/** What one kind of field adds to the options that all have. */
-export interface FieldKind<T> {
-  /** The builder as messages name it, such as `field.string`. */
-  readonly owner: string
-  /** Such as `a string`. */
-  readonly noun: string
-  readonly options: SharedOptions<T>
-  readonly isType: (value: unknown) => value is T
-  readonly rules?: readonly Rule<T>[]
-  /** What is inside the value: a quick test, a thorough check, and whether the latter may change the value. */
-  readonly inside?: {
-    readonly fits: ((value: T) => boolean) | undefined
-    readonly check: (value: T, run: Run) => unknown
-    readonly changes: boolean
+/** A field as its builder makes it: the object that the user holds, and what the framework knows about it. */
+export class BuiltField implements FieldSpec, Field<never, never> {
+  readonly type: FieldType
+  readonly options: FieldOptions
+  readonly required: boolean
+  readonly nullable: boolean
+  readonly quick: boolean
+  /** The type, when `fits` can tell. */
+  readonly quickType: FieldType | undefined
+  readonly changes: boolean
+  readonly eager: boolean
+  readonly constraints: Constraints | undefined
+  readonly inside: Inside | undefined
+  readonly completed: unknown
+  readonly needed: boolean
+
+  /** @throws TypeError when an option is unknown or wrong, or options contradict each other. */
+  constructor(type: FieldType, options: FieldOptions, inside?: Inside) {
+    const constraints = isConstrained(type, options) ? readConstraints(type, options) : undefined
+    const { required, default: initial, header } = options
+    this.type = type
+    this.options = options
+    this.required = required === true
+    this.nullable = options.nullable === true
+    this.quick = options.validate === undefined && inside?.quick !== false
+    this.quickType = this.quick ? type : undefined
+    this.changes = inside?.changes === true
+    this.eager = header !== undefined || inside?.eager === true
+    this.constraints = constraints
+    this.inside = inside
+    if (header !== undefined) assertHeader(header, this)
+    if (this.required && initial !== undefined) {
+      throw new TypeError(`field.${type}: 'required' and 'default' exclude each other. Leave one of them out.`)
+    }
+    this.completed = initial === undefined ? undefined : completeDefault(this, initial)
+    this.needed = this.required || initial !== undefined
   }
-  /** The JSON Schema without title, description and default; says itself that null is allowed. */
-  readonly json: (place: SchemaPlace) => Record<string, unknown>
+
+  get '~field'(): FieldSpec {
+    return this
+  }
+
+  get message(): string | undefined {
+    return this.options.message
+  }
+
+  get expected(): string {
+    const noun = this.inside?.noun ?? NOUNS[this.type]
+    return this.nullable ? `${noun} or null` : noun
+  }
+
+  fits(value: unknown): boolean {
+    if (value === null && this.nullable) return this.quick
+    const { constraints, inside } = this
+    // A call of its own for each type: the engine then knows whose `fits` it is, and need not look it up.
+    switch (this.quickType) {
+      case 'string':
+        return typeof value === 'string' && (constraints === undefined || constraints.fits(value as never))
+      case 'integer':
+        return Number.isInteger(value) && (constraints === undefined || constraints.fits(value as never))
+      case 'number':
+        return Number.isFinite(value) && (constraints === undefined || constraints.fits(value as never))
+      case 'boolean':
+        return typeof value === 'boolean'
+      case 'array':
+        if (!Array.isArray(value) || constraints?.fits(value as never) === false) return false
+        return inside?.fits(value as never) === true
+      case 'map':
+        return isRecord(value) && inside?.fits(value as never) !== false
+      case 'union':
+        return value !== undefined && inside?.fits(value as never) === true
+      default:
+        return false
+    }
+  }
+
+  check(value: unknown, run: Run): unknown {
+    return checkField(this, value, { run, message: this.options.message })
+  }
+
+  json(place: SchemaPlace): Record<string, unknown> {
+    const { type, nullable } = this
+    const { title, description, header } = this.options
+    const json = this.inside?.json(place, nullable) ?? { type: typeKeyword(type === 'map' ? 'object' : type, nullable) }
+    this.constraints?.tell(json, nullable)
+    if (header !== undefined) json['x-mcp-header'] = header
+    if (title !== undefined) json['title'] = title
+    if (description !== undefined) json['description'] = description
+    if (this.completed !== undefined) json['default'] = copyJson(this.completed)
+    return json
+  }
 }
 
-/** The names of the options that every field takes. */
-export const COMMON_OPTIONS = [
-  'required',
-  'default',
-  'nullable',
-  'title',
-  'description',
-  'message',
-  'validate',
-] as const
+/** `string`, or `['string', 'null']`. */
+export function typeKeyword(word: string, nullable: boolean): string | readonly string[] {
+  return nullable ? [word, 'null'] : word
+}
 
-/** Composes a field. @throws TypeError when the options contradict each other. */
-export function createField<T>(kind: FieldKind<T>): Field<never, never> {
-  const { options, owner } = kind
-  if (options.required === true && options.default !== undefined) {
-    throw new TypeError(`${owner}: 'required' and 'default' exclude each other. Leave one of them out.`)
-  }
-  const fits = composeFits(kind)
-  const completed = options.default === undefined ? undefined : completeDefault(kind, fits)
-  return {
-    '~field': {
-      expected: options.nullable === true ? `${kind.noun} or null` : kind.noun,
-      required: options.required === true,
-      initial: toInitial(completed),
-      message: options.message,
-      fits: options.validate === undefined ? fits : undefined,
-      changes: kind.inside?.changes === true,
-      check: (value, run) => check(kind, value, run),
-      json: (place) => describe(kind, completed, place),
-    },
+function readConstraints(type: FieldType, options: FieldOptions): Constraints | undefined {
+  switch (type) {
+    case 'string':
+      return new TextConstraints(options as StringOptions, 'field.string')
+    case 'integer':
+    case 'number':
+      return new NumberConstraints(options as IntegerOptions, `field.${type}`)
+    case 'array':
+      return new ListConstraints(options as LengthOptions, 'field.array')
+    default:
+      return undefined
   }
 }
 
-function toInitial(completed: unknown): (() => unknown) | undefined {
-  if (completed === undefined) return undefined
-  // A handler may change what it receives, so an object is copied for each call.
-  return typeof completed === 'object' && completed !== null ? () => copyJson(completed) : () => completed
+function assertHeader(header: unknown, { type, nullable }: BuiltField): void {
+  assertHeaderName(header, `field.${type}`)
+  if (nullable) throw new TypeError(`field.${type}: 'header' needs a value that is never null. Leave 'nullable' out.`)
+}
+
+function isOfType(type: FieldType, value: unknown): value is never {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string'
+    case 'integer':
+      // JSON Schema: a number without a fraction is an integer, so 1.0 is one.
+      return Number.isInteger(value)
+    case 'number':
+      return Number.isFinite(value)
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'array':
+      return Array.isArray(value)
+    case 'map':
+      return isRecord(value)
+    default:
+      // What the type is, the members or the foreign schema decide.
+      return value !== undefined
+  }
 }
 
 /** Checks the default like a value, except by the user's code, and lets the defaults inside it fill in. */
-function completeDefault<T>(kind: FieldKind<T>, fits: ((value: unknown) => boolean) | undefined): unknown {
-  const { default: value, message: _, ...options } = kind.options
-  if (typeof value !== 'object' && fits?.(value) === true) return value
+function completeDefault(field: BuiltField, value: unknown): unknown {
+  if (typeof value !== 'object' && field.fits(value)) return value
   const run = createRun('shape')
-  const completed = check({ ...kind, options }, value, run)
+  const completed = checkField(field, value, { run, message: undefined })
   const [wrong] = collectProblems(run)
-  if (wrong !== undefined) throw new TypeError(`${kind.owner}: 'default'${wrong.path} ${wrong.text}.`)
+  if (wrong !== undefined) throw new TypeError(`field.${field.type}: 'default'${wrong.path} ${wrong.text}.`)
   return copyJson(completed)
-}
-
-function composeFits<T>(kind: FieldKind<T>): ((value: unknown) => boolean) | undefined {
-  const { isType, rules = [], inside } = kind
-  const tests = rules.map((rule) => rule.fits)
-  if (inside !== undefined) {
-    if (inside.fits === undefined) return undefined
-    tests.push(inside.fits)
-  }
-  const strict = composeTests(isType, tests)
-  return kind.options.nullable === true ? (value) => value === null || strict(value) : strict
-}
-
-function composeTests<T>(
-  isType: (value: unknown) => value is T,
-  tests: readonly ((value: T) => boolean)[],
-): (value: unknown) => boolean {
-  const [first, second] = tests
-  if (first === undefined) return isType
-  if (second === undefined) return (value) => isType(value) && first(value)
-  if (tests.length === 2) return (value) => isType(value) && first(value) && second(value)
-  return (value) => isType(value) && tests.every((test) => test(value))
-}
-
-function check<T>(kind: FieldKind<T>, value: unknown, run: Run): unknown {
-  const { isType, rules = [], inside } = kind
-  const { message, nullable, validate } = kind.options
-  if (value === null && nullable === true) return value
-  if (!isType(value)) {
-    const expected = nullable === true ? `${kind.noun} or null` : kind.noun
-    addProblem(run, message ?? problemText.type(expected, value), true)
-    return value
-  }
-  const before = { found: run.found, slots: run.slots.length, pending: run.pending.length }
-  addBroken(rules, value, { run, message })
-  const next = inside === undefined ? value : inside.check(value, run)
-  // A check of the user's may rely on the types inside, and must not add to a message that replaces all errors.
-  const sound = run.found === before.found || (inside === undefined && message === undefined)
-  if (validate !== undefined && sound && run.extent === 'all') {
-    const ask = (parsed: unknown): Verdict | Promise<Verdict> => (isType(parsed) ? validate(parsed) : undefined)
-    runValidate({
-      run,
-      message,
-      ask,
-      next,
-      open: run.slots.slice(before.slots),
-      ready: run.pending.slice(before.pending),
-    })
-  }
-  return next
 }
 
 interface Telling {
@@ -134,10 +181,31 @@ interface Telling {
   readonly message: string | undefined
 }
 
-function addBroken<T>(rules: readonly Rule<T>[], value: T, { run, message }: Telling): void {
-  const broken = rules.filter((rule) => !rule.fits(value))
-  if (broken.length > 0 && message !== undefined) addProblem(run, message)
-  else for (const rule of broken) addProblem(run, rule.text())
+function checkField(field: BuiltField, value: unknown, { run, message }: Telling): unknown {
+  const { type, inside } = field
+  const { validate } = field.options
+  if (value === null && field.nullable) return value
+  if (!isOfType(type, value)) {
+    addProblem(run, message ?? problemText.type(field.expected, value), true)
+    return value
+  }
+  const before = { found: run.found, slots: run.slots.length, pending: run.pending.length }
+  addBroken(field.constraints?.problems(value), { run, message })
+  const next = inside === undefined ? value : inside.check(value, run, message)
+  // A check of the user's may rely on the types inside, and must not add to a message that replaces all errors.
+  const sound = run.found === before.found || (inside === undefined && message === undefined)
+  if (validate !== undefined && sound && run.extent === 'all') {
+    const ask = (parsed: unknown): Verdict | Promise<Verdict> => (isOfType(type, parsed) ? validate(parsed) : undefined)
+    const open = run.slots.slice(before.slots)
+    runValidate({ run, message, ask, next, open, ready: run.pending.slice(before.pending) })
+  }
+  return next
+}
+
+function addBroken(broken: readonly string[] | undefined, { run, message }: Telling): void {
+  if (broken === undefined || broken.length === 0) return
+  if (message !== undefined) addProblem(run, message)
+  else for (const text of broken) addProblem(run, text)
 }
 
 interface Question extends Telling {
@@ -177,27 +245,4 @@ function isPromise(value: Verdict | Promise<Verdict>): value is Promise<Verdict>
 function toReason(verdict: Verdict): string | undefined {
   if (verdict === false) return 'is not valid'
   return typeof verdict === 'string' ? verdict : undefined
-}
-
-function describe<T>(kind: FieldKind<T>, completed: unknown, place: SchemaPlace): Record<string, unknown> {
-  const { title, description } = kind.options
-  const json = kind.json(place)
-  if (title !== undefined) json['title'] = title
-  if (description !== undefined) json['description'] = description
-  if (completed !== undefined) json['default'] = copyJson(completed)
-  return json
-}
-
-/** `string`, or `['string', 'null']`. */
-export function typeKeyword(word: string, options: { readonly nullable?: boolean }): string | readonly string[] {
-  return options.nullable === true ? [word, 'null'] : word
-}
-
-/** @throws TypeError for an option that the builder does not have: a typing mistake must not go unnoticed. */
-export function assertOptions(owner: string, options: object, allowed: readonly string[]): void {
-  for (const name of Object.keys(options)) {
-    if (!allowed.includes(name)) {
-      throw new TypeError(`${owner}: unknown option '${name}'. It takes ${allowed.join(', ')}.`)
-    }
-  }
 }

@@ -65,6 +65,12 @@ export interface CommonOptions<T> {
   readonly validate?: (value: T) => Verdict | Promise<Verdict>
 }
 
+/** The options of all kinds of fields, as the builders' shared code sees them. */
+export interface FieldOptions extends Omit<CommonOptions<never>, 'default'> {
+  readonly default?: unknown
+  readonly header?: string
+}
+
 interface ChoiceOptions<T> extends CommonOptions<T> {
   /** The allowed values; they become a literal union. */
   readonly in?: readonly T[]

@@ -1,5 +1,6 @@
 import { isRecord } from './json-value.js'
 import { listSubschemas } from './schema-keywords.js'
+import { LazyJson } from './schema-lazy.js'
 import type { JsonSchema } from './schema-model.js'
 import { keySegment } from './schema-text.js'
 
@@ -20,6 +21,7 @@ const ANNOTATION = 'x-mcp-header'
  */
 export function mirroredParams(owner: string, json: JsonSchema): readonly MirroredParam[] {
   const found: MirroredParam[] = []
+  if (json instanceof LazyJson) return found
   if (Object.hasOwn(json, ANNOTATION))
     throw new TypeError(`${owner}: ${ANNOTATION} belongs to a property, not to the whole input.`)
   collect(json, [], { owner, found })

@@ -54,7 +54,8 @@ export function toSchema(json: JsonSchema, validate: Validate, root: string): Sc
   }
 }
 
-function toChecked(outcome: Outcome, root: string): Checked {
+/** Puts an outcome into sentences; `root` names the whole value. */
+export function toChecked(outcome: Outcome, root: string): Checked {
   if (outcome.ok) return outcome
   return { ok: false, errors: outcome.problems.map((problem) => toSentence(problem, root)) }
 }

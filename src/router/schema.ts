@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { entriesJson, toEntries, validateEntries } from './field-entries.js'
+import { FieldSchema } from './field-schema.js'
 import type { Shape } from './field-types.js'
 import { compileJsonSchema } from './json-schema.js'
 import { isRecord } from './json-value.js'
@@ -75,8 +75,7 @@ function shapeSchema(shape: unknown, { owner, side, root }: ShapePlace): Schema 
       `${owner}: expects a record of fields or a Standard Schema. A plain JSON Schema goes into ${side}Schema.`,
     )
   }
-  const entries = toEntries(shape, owner)
-  return toSchema(entriesJson(entries, { owner, side, pointer: '' }), validateEntries(entries), root)
+  return new FieldSchema(shape, { owner, side }, root)
 }
 
 function standardSchema(shape: StandardSchemaV1, { owner, side, root }: ShapePlace): Schema {

@@ -94,8 +94,8 @@ export class Sessions {
    * request is over.
    */
   async use(id: string, principal: string | null): Promise<LiveSession | undefined> {
-    const live = this.#live.get(id)
     const stored = await this.#options.store.get(keyOf(id))
+    const live = this.#live.get(id)
     const record = stored && (JSON.parse(stored.value) as SessionRecord)
     if ((live?.principal ?? record?.principal ?? null) !== principal) return undefined
     const session = live ?? (record && restore(id, record))
