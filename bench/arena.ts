@@ -1,4 +1,5 @@
 import { LoadChild, ServerChild } from './children.js'
+import type { HeapFigures } from './heap.js'
 import { openHeaders, post, toWire } from './http.js'
 import type { Load, LoadResult } from './load.js'
 import type { ServerName } from './modules.js'
@@ -16,10 +17,11 @@ export interface Slice {
   readonly busy: number
 }
 
-/** What a row was measured as: pairs of slices, or timings. */
+/** What a row was measured as: pairs of slices, timings, or sizes. */
 export type Measured =
   | { readonly slices: readonly { readonly ours: Slice; readonly theirs: Slice }[] }
   | { readonly timings: readonly Timing[] }
+  | { readonly heap: HeapFigures }
 
 export interface ArenaOptions {
   readonly rounds: number
@@ -38,7 +40,7 @@ const FIRST_WARM_UP_MS = 1_000
 interface Lane {
   readonly server: ServerChild
   readonly request: LoadRequest
-  readonly requests: readonly string[]
+  readonly requests: readonly (readonly string[])[]
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -112,7 +114,8 @@ export class Arena {
   }
 
   async #run(load: Load): Promise<LoadResult> {
-    if (this.#wrk !== undefined) return await runWrk(this.#wrk, load)
+    // wrk does not tell its script which connection an answer came on, and a session belongs to one.
+    if (this.#wrk !== undefined && load.requests[0]?.length === 1) return await runWrk(this.#wrk, load)
     this.#load ??= await LoadChild.start()
     return await this.#load.run(load)
   }
@@ -120,7 +123,8 @@ export class Arena {
 
 function laneKey(server: ServerName, { request }: LoadRow): string {
   // A bare echo does the same work for every request, so the rows share its slices.
-  return server.startsWith('bare-') ? server : `${server} ${JSON.stringify(request.headers)}`
+  if (server.startsWith('bare-')) return server
+  return `${server} ${JSON.stringify([request.headers, request.cycle === undefined])}`
 }
 
 function lanesOf(row: LoadRow): readonly string[] {
@@ -130,7 +134,10 @@ function lanesOf(row: LoadRow): readonly string[] {
 async function openLane(name: ServerName, request: LoadRequest, nodeOptions: readonly string[]): Promise<Lane> {
   const server = await ServerChild.start(name, nodeOptions)
   const headers = await openHeaders(server.port, request, CONNECTIONS)
-  const requests = headers.map((set) => toWire(server.port, set, request.body))
+  const { cycle, body } = request
+  const requests = headers.map((set) =>
+    (cycle ?? [{ method: 'POST', headers: set, body } as const]).map((step) => toWire(server.port, step)),
+  )
   return { server, request, requests, headers: headers[0] ?? {} }
 }
 

@@ -5,7 +5,12 @@ import type { Load, LoadResult } from './load.js'
 import type { ProcessName, ServerName } from './modules.js'
 import type { Timing } from './timing.js'
 
-type Question = { ask: 'usage' } | { ask: 'load'; load: Load } | { ask: 'time'; rounds: number }
+type Question =
+  | { ask: 'heap'; connections: number }
+  | { ask: 'advance'; ms: number }
+  | { ask: 'usage' }
+  | { ask: 'load'; load: Load }
+  | { ask: 'time'; rounds: number }
 interface Answer {
   readonly id: number
   readonly value?: unknown
@@ -95,6 +100,16 @@ export class ServerChild extends Child {
     const child = new ServerChild(name, nodeOptions)
     child.port = (await child.started()) as number
     return child
+  }
+
+  /** Bytes of its heap after garbage collection, once no more than so many connections are open. */
+  async heap(connections: number): Promise<number> {
+    return (await this.ask({ ask: 'heap', connections })) as number
+  }
+
+  /** Moves the clock of its sessions. */
+  async advance(ms: number): Promise<void> {
+    await this.ask({ ask: 'advance', ms })
   }
 
   /** CPU time that it has used, in microseconds. */

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import type { LoadRequest } from './requests.js'
+import { initializeBody, type LoadRequest, type LoadStep } from './requests.js'
 
 interface HttpAnswer {
   readonly status: number
@@ -34,15 +34,9 @@ export async function openHeaders(
   connections: number,
 ): Promise<readonly Readonly<Record<string, string>>[]> {
   if (session === undefined) return Array.from({ length: connections }, () => headers)
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 0,
-    method: 'initialize',
-    params: { protocolVersion: session, capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } },
-  })
   const opened: Record<string, string>[] = []
   for (let index = 0; index < connections; index++) {
-    const answer = await post(port, headers, body)
+    const answer = await post(port, headers, initializeBody)
     const id = answer.headers['mcp-session-id']
     // A bare server has no sessions; it gets a header of the same size.
     opened.push({ ...headers, 'mcp-session-id': typeof id === 'string' ? id : crypto.randomUUID() })
@@ -51,7 +45,7 @@ export async function openHeaders(
 }
 
 /** The request as it goes over the wire. */
-export function toWire(port: number, headers: Readonly<Record<string, string>>, body: string): string {
+export function toWire(port: number, { method, headers, body }: LoadStep): string {
   const lines = Object.entries({ host: `127.0.0.1:${port}`, ...headers, 'content-length': String(body.length) })
-  return `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+  return `${method} /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }

@@ -3,13 +3,17 @@ import { connect, type Socket } from 'node:net'
 /** Load for a server: every connection sends its request, waits for the whole answer, and sends it again. */
 export interface Load {
   readonly port: number
-  /** Requests as bytes in Latin-1, one for each connection. */
-  readonly requests: readonly string[]
+  /** What each connection sends in turn, again and again, as bytes in Latin-1; mostly it is one request. */
+  readonly requests: readonly (readonly string[])[]
   readonly warmUpMs: number
   readonly ms: number
 }
 
+/** Stands in a request for the session of the last answer that had one. */
+export const SESSION_MARK = '{session}'
+
 export interface LoadResult {
+  /** Whole rounds of requests. */
   readonly answers: number
   readonly elapsedMs: number
   /** The same with the warm-up. */
@@ -18,22 +22,29 @@ export interface LoadResult {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
-const OK = 'HTTP/1.1 200'
+const OK = /^HTTP\/1\.1 20[04]/
+const EMPTY = 'HTTP/1.1 204'
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i
+const SESSION = /\r\nmcp-session-id: *([^\r]+)/i
 
-/** One keep-alive connection. Every answer has to be a 200 and as long as the first. */
+/** One keep-alive connection. Every answer has to be a 200 or 204, and as long as the first to the same request. */
 class Connection {
   answers = 0
   readonly #socket: Socket
-  readonly #request: Buffer
+  readonly #requests: readonly (Buffer | readonly [string, string])[]
+  readonly #lengths: number[] = []
   readonly #fail: (error: Error) => void
+  #step = 0
+  #session = ''
   #head: Buffer = Buffer.alloc(0)
   #left = 0
-  #length = -1
   #stopped = false
 
-  constructor(port: number, request: string, fail: (error: Error) => void) {
-    this.#request = Buffer.from(request, 'latin1')
+  constructor(port: number, requests: readonly string[], fail: (error: Error) => void) {
+    this.#requests = requests.map((request) => {
+      const [before = '', after] = request.split(SESSION_MARK)
+      return after === undefined ? Buffer.from(request, 'latin1') : ([before, after] as const)
+    })
     this.#fail = fail
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => this.#send())
     this.#socket.on('data', (chunk) => this.#receive(chunk))
@@ -47,7 +58,8 @@ class Connection {
   }
 
   #send(): void {
-    this.#socket.write(this.#request)
+    const request = this.#requests[this.#step] ?? ''
+    this.#socket.write(Array.isArray(request) ? request.join(this.#session) : (request as Buffer), 'latin1')
   }
 
   #receive(chunk: Buffer): void {
@@ -60,10 +72,11 @@ class Connection {
     }
     this.#head = Buffer.alloc(0)
     const head = bytes.toString('latin1', 0, end)
-    const length = Number(CONTENT_LENGTH.exec(head)?.[1])
-    if (!head.startsWith(OK) || !(length > 0)) return this.#fail(new Error(`Not an answer with a length:\n${head}`))
-    if (this.#length >= 0 && this.#length !== length) return this.#fail(new Error('Answers differ in length'))
-    this.#length = length
+    const length = head.startsWith(EMPTY) ? 0 : Number(CONTENT_LENGTH.exec(head)?.[1])
+    if (!OK.test(head) || !(length >= 0)) return this.#fail(new Error(`Not an answer with a length:\n${head}`))
+    this.#lengths[this.#step] ??= length
+    if (this.#lengths[this.#step] !== length) return this.#fail(new Error('Answers differ in length'))
+    if (this.#requests.length > 1) this.#session = SESSION.exec(head)?.[1] ?? this.#session
     this.#left = length
     this.#body(bytes.length - end - HEAD_END.length)
   }
@@ -72,7 +85,8 @@ class Connection {
     this.#left -= received
     if (this.#left > 0) return
     if (this.#left < 0) return this.#fail(new Error('An answer is longer than it says'))
-    this.answers++
+    this.#step = (this.#step + 1) % this.#requests.length
+    if (this.#step === 0) this.answers++
     this.#send()
   }
 }

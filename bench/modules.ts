@@ -1,10 +1,14 @@
 import type { Server } from 'node:http'
+import type { Clock } from './servers/mcp-sessions.js'
 import type { Pair } from './timing.js'
 
 /** Servers by name: each module makes one, which the child that runs it lets listen. */
 export const SERVERS = {
   'bare-echo': async (): Promise<Server> => (await import('./servers/bare-echo.js')).makeServer(),
   'bare-stored': async (): Promise<Server> => await (await import('./servers/bare-stored.js')).makeServer(),
+  'bare-sessions': async (): Promise<Server> => (await import('./servers/bare-sessions.js')).makeServer(),
+  'mcp-sessions': async (clock: Clock): Promise<Server> =>
+    (await import('./servers/mcp-sessions.js')).makeServer(clock),
   'mcp-call': async (): Promise<Server> => (await import('./servers/mcp-call.js')).makeServer(),
   'mcp-list': async (): Promise<Server> => (await import('./servers/mcp-list.js')).makeServer(),
 } as const

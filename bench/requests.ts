@@ -1,11 +1,22 @@
+import { SESSION_MARK } from './load.js'
+
 /** A request as every connection sends it, again and again. */
 export interface LoadRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** The version to begin a session of, one for each connection; undefined where requests stand alone. */
   readonly session?: string
+  /** What each connection sends in turn instead, from `initialize` to DELETE; `body` is the one whose answer is checked. */
+  readonly cycle?: readonly LoadStep[]
   /** @throws Error when the body of an answer is not the right one. */
   check(answer: unknown): void
+}
+
+/** One request of a cycle. */
+export interface LoadStep {
+  readonly method: 'POST' | 'DELETE'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 /** What the tool `echo` is called with, so long that its answer has the 200 bytes of the bare server's. */
@@ -33,6 +44,24 @@ export const legacyCall: LoadRequest = {
   check: checkEcho,
 }
 
+export const initializeBody: string = request('initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'bench', version: '1.0.0' },
+})
+
+const IN_SESSION = { ...legacyCall.headers, 'mcp-session-id': SESSION_MARK }
+
+/** A session of 2025-11-25 from its beginning to its end, with one call. */
+export const sessionCycle: LoadRequest = {
+  ...legacyCall,
+  cycle: [
+    { method: 'POST', headers: TYPES, body: initializeBody },
+    { method: 'POST', headers: IN_SESSION, body: legacyCall.body },
+    { method: 'DELETE', headers: IN_SESSION, body: '' },
+  ],
+}
+
 /** `tools/list` of 2026-07-28, all on one page. */
 export const listCall: LoadRequest = {
   headers: { ...TYPES, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' },
@@ -41,6 +70,12 @@ export const listCall: LoadRequest = {
     const tools = (answer as { result?: { tools?: readonly unknown[] } }).result?.tools
     if (tools?.length !== 200) throw new Error(`200 tools were expected: ${JSON.stringify(answer).slice(0, 300)}`)
   },
+}
+
+/** `subscriptions/listen`, for the list of tools. */
+export const listenCall: Pick<LoadRequest, 'headers' | 'body'> = {
+  headers: { ...TYPES, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+  body: request('subscriptions/listen', { notifications: { toolsListChanged: true }, _meta: META }),
 }
 
 function request(method: string, params: object): string {

@@ -1,5 +1,6 @@
+import type { HeapName } from './heap.js'
 import type { ProcessName, ServerName } from './modules.js'
-import { type LoadRequest, legacyCall, listCall, modernCall } from './requests.js'
+import { type LoadRequest, legacyCall, listCall, modernCall, sessionCycle } from './requests.js'
 
 /** A server under load, against a bare one that gets the same requests in the same round. */
 export interface LoadRow {
@@ -23,7 +24,15 @@ export interface ProcessRow {
   readonly compare: 'cost'
 }
 
-export type Row = LoadRow | ProcessRow
+/** What a server keeps in memory for each of many, or for all of them when they are gone. */
+export interface HeapRow {
+  readonly kind: 'heap'
+  readonly name: string
+  readonly measure: HeapName
+  readonly unit: 'KB' | 'MB'
+}
+
+export type Row = LoadRow | ProcessRow | HeapRow
 
 /** A new row is a few lines here, and a module in servers/ or in-process/ when none fits. */
 export const ROWS: readonly Row[] = [
@@ -45,6 +54,15 @@ export const ROWS: readonly Row[] = [
   },
   {
     kind: 'load',
+    name: 'initialize, call, delete',
+    server: 'mcp-sessions',
+    against: 'bare-sessions',
+    request: sessionCycle,
+    compare: 'rate',
+    every: 3,
+  },
+  {
+    kind: 'load',
     name: 'tools/list, 200 tools',
     server: 'mcp-list',
     against: 'bare-stored',
@@ -54,4 +72,8 @@ export const ROWS: readonly Row[] = [
   },
   { kind: 'process', name: 'register 1,000 tools', module: 'register', compare: 'cost' },
   { kind: 'process', name: 'check a valid call', module: 'check', compare: 'cost' },
+  { kind: 'heap', name: 'heap, idle session', measure: 'idleSessions', unit: 'KB' },
+  { kind: 'heap', name: 'heap, GET stream', measure: 'getStreams', unit: 'KB' },
+  { kind: 'heap', name: 'heap, listen stream', measure: 'listenStreams', unit: 'KB' },
+  { kind: 'heap', name: 'heap, 10,000 sessions abandoned', measure: 'abandoned', unit: 'MB' },
 ]

@@ -2,13 +2,13 @@ import type { Measured, Slice } from './arena.js'
 import type { Row } from './rows.js'
 import { summarise } from './timing.js'
 
-/** The least or the most that a row's ratio may be. */
+/** The least or the most that a row's figure may be: a ratio, or a size in the row's unit. */
 export interface Budget {
   readonly least?: number
   readonly most?: number
 }
 
-const WIDTHS = [32, 6, 12, 6, 7, 5, 32, 32]
+const WIDTHS = [32, 8, 12, 6, 7, 5, 32, 32]
 /** A server that uses less of its core than this was not the bottleneck, and its rate says little. */
 const LEAST_BUSY = 0.85
 
@@ -23,34 +23,47 @@ export function printRow(cells: readonly string[]): void {
 
 /** A row of the table, and whether it keeps its budget. */
 export function verdict(row: Row, measured: Measured, budget: Budget = {}): { cells: readonly string[]; ok: boolean } {
-  const { median, low, high } = summarise(ratios(row, measured))
+  const { median, low, high } = summarise(figures(row, measured))
   const ok = median >= (budget.least ?? 0) && median <= (budget.most ?? Number.POSITIVE_INFINITY)
   const bound = budget.least === undefined ? (budget.most === undefined ? '' : `≤ ${budget.most}`) : `≥ ${budget.least}`
   const told = bound === '' ? '' : ok ? 'ok' : 'OVER'
   const spread = `${low.toFixed(2)}–${high.toFixed(2)}`
-  const cells = [row.name, median.toFixed(2), spread, cpuText(row, measured), bound, told, ...sides(measured)]
+  const figure = row.kind === 'heap' ? `${median.toFixed(2)} ${row.unit}` : median.toFixed(2)
+  const cells = [row.name, figure, spread, cpuText(row, measured), bound, told, ...sides(measured)]
   return { cells, ok }
 }
 
-function ratios(row: Row, measured: Measured): readonly number[] {
+const KILO = 1024
+
+function figures(row: Row, measured: Measured): readonly number[] {
+  if ('heap' in measured) {
+    const unit = row.kind === 'heap' && row.unit === 'MB' ? KILO * KILO : KILO
+    return measured.heap.ours.map((bytes) => bytes / unit)
+  }
   if ('timings' in measured) return measured.timings.map(({ ours, theirs }) => ours / theirs)
   return measured.slices.map(({ ours, theirs }) => {
     const rate = ours.perSecond / theirs.perSecond
-    return row.compare === 'rate' ? rate : 1 / rate
+    return isRate(row) ? rate : 1 / rate
   })
 }
 
+const isRate = (row: Row): boolean => row.kind === 'load' && row.compare === 'rate'
+
 /** The ratio of CPU times, which what else runs on the machine disturbs less than it does the rates. */
 function cpuText(row: Row, measured: Measured): string {
-  if ('timings' in measured) return ''
+  if (!('slices' in measured)) return ''
   const costs = measured.slices.map(({ ours, theirs }) => ours.cpuMicros / theirs.cpuMicros)
   const { median } = summarise(costs)
-  return (row.compare === 'rate' ? 1 / median : median).toFixed(2)
+  return (isRate(row) ? 1 / median : median).toFixed(2)
 }
 
 function sides(measured: Measured): readonly string[] {
   if ('slices' in measured) {
     return [sliceText(measured.slices.map(({ ours }) => ours)), sliceText(measured.slices.map(({ theirs }) => theirs))]
+  }
+  if ('heap' in measured) {
+    const { theirs, told } = measured.heap
+    return [told ?? '', theirs === undefined ? '' : `${(summarise(theirs).median / KILO).toFixed(2)} KB`]
   }
   const { timings } = measured
   return [timeText(timings.map(({ ours }) => ours)), timeText(timings.map(({ theirs }) => theirs))]

@@ -49,7 +49,7 @@ export async function runWrk(wrk: string, { port, requests, ms }: Load): Promise
   const folder = mkdtempSync(join(tmpdir(), 'phantom-bench-'))
   try {
     const file = join(folder, 'load.lua')
-    writeFileSync(file, script(requests))
+    writeFileSync(file, script(requests.flat()))
     const seconds = Math.max(1, Math.round(ms / 1000))
     const args = ['-t1', `-c${requests.length}`, `-d${seconds}s`, '-s', file, `http://127.0.0.1:${port}/mcp`]
     const { stdout } = await run(wrk, args, { timeout: (seconds + 10) * 1000 })

@@ -7,6 +7,7 @@ export { type HttpEndpoint, httpEndpoint } from './http/endpoint.js'
 export { BodyTooLarge, type HttpCall, type HttpHeaders, type HttpStream } from './http/http-call.js'
 export type { CorsOptions, Hosts, HttpOptions, Origins } from './http/options.js'
 export type { ProtectedResourceOptions } from './http/protected-resource.js'
+export type { Sse2024Options } from './http/sse-2024-options.js'
 export type {
   Annotations,
   AudioContent,
@@ -43,6 +44,15 @@ export type { CallFacts, Connecting, ConnectRequest, Session, SessionLog } from 
 export type { ToolDefinition, ToolOptions } from './router/tool.js'
 export type { ToolLimits } from './router/tool-limits.js'
 export { Tool, type ToolResult } from './router/tool-result.js'
+export { type Rate, type RateLimitOptions, rateLimit } from './server/rate-limit.js'
 export { createServer, type Server, type SessionHandle } from './server/server.js'
 export type { ServerOptions } from './server/server-options.js'
 export type { ResumeOptions } from './server/stream-log.js'
+export type {
+  CallerEvent,
+  DispatchEvent,
+  ExceptionEvent,
+  RequestEvent,
+  StreamOpened,
+  TerminateEvent,
+} from './server/telemetry.js'

@@ -70,8 +70,10 @@ export function describeMatrix(title: string, options: MatrixOptions, body: (set
         describe(`${transport} ${version}`, () => inCell(cell, { seen, run }, () => body(setupOf(cell), cell)))
       }
     }
-    const idle = [...seen].filter((id) => !run.has(id))
-    if (idle.length > 0) throw new Error(`These requirements have tests here that no cell runs: ${idle.join(', ')}`)
+    // The cells are collected after this body, so what they hold is known to a test only.
+    test('every requirement here has a cell', () => {
+      expect([...seen].filter((id) => !run.has(id))).toEqual([])
+    })
   })
 }
 

@@ -2,6 +2,7 @@ import { INTERNAL_FAILURE } from '../errors.js'
 import { type Message, parseMessage } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
 import type { Server } from '../server/server.js'
+import type { RequestEvent } from '../server/telemetry.js'
 import { admit } from './admit.js'
 import { readJson } from './body.js'
 import { Cors } from './cors.js'
@@ -12,14 +13,21 @@ import type { Incoming } from './incoming.js'
 import { servePost } from './legacy.js'
 import { accepted } from './media.js'
 import { serveModern } from './modern.js'
-import { type HttpOptions, type ResolvedOptions, resolveOptions } from './options.js'
+import { type HttpOptions, type ResolvedOptions, resolveOptions, sse2024Paths } from './options.js'
 import { postProblem, tooLarge } from './post.js'
 import { probe } from './probe.js'
 import { type ProtectedResource, protectedResource } from './protected-resource.js'
 import { type Refusal, refusal, refuseMessage, refuseUnread } from './refusal.js'
-import { Responder } from './responder.js'
+import { Responder, type Shared } from './responder.js'
 import { serveDelete, serveGet } from './session-streams.js'
 import { KeepAlive } from './sse.js'
+import { Sse2024 } from './sse-2024.js'
+
+/** What an endpoint serves besides MCP's own methods. */
+interface EndpointParts {
+  readonly resource: ProtectedResource | undefined
+  readonly sse2024: Sse2024 | undefined
+}
 
 const POST_ONLY = 'POST, OPTIONS'
 
@@ -32,28 +40,51 @@ export class HttpEndpoint {
   readonly #options: ResolvedOptions
   readonly #guard: Guard
   readonly #cors: Cors
-  readonly #keepAlive: KeepAlive
+  readonly #shared: Shared
   readonly #resource: ProtectedResource | undefined
+  readonly #sse2024: Sse2024 | undefined
   /** Methods that are answered, for `Allow`: without sessions there is no stream to GET and nothing to DELETE. */
   readonly #methods: string
 
   /** @internal */
-  constructor(server: Server, options: ResolvedOptions, resource: ProtectedResource | undefined) {
+  constructor(server: Server, options: ResolvedOptions, { resource, sse2024 }: EndpointParts) {
     this.#server = server
     this.#options = options
     this.#resource = resource
+    this.#sse2024 = sse2024
     this.#guard = new Guard(options)
     this.#cors = new Cors(options)
-    this.#keepAlive = new KeepAlive(options.keepAliveMs)
+    this.#shared = { keepAlive: new KeepAlive(options.keepAliveMs), telemetry: server.telemetry }
     this.#methods = server.sessions === undefined ? POST_ONLY : 'GET, POST, DELETE, OPTIONS'
   }
 
   /** Serves one request. Never rejects: what goes wrong in here costs this request only. */
-  async handle(call: HttpCall): Promise<void> {
-    let responder = new Responder(call, this.#keepAlive, undefined)
+  handle(call: HttpCall): Promise<void> {
+    if (!this.#server.telemetry.traces('request')) return this.#handle(call)
+    const { method, path, remote } = call
+    const event: RequestEvent = { method, path, remote }
+    const over = (responder: Responder): Promise<void> =>
+      new Promise((resolve) => {
+        responder.onEnd(() => {
+          if (responder.status !== undefined) event.status = responder.status
+          resolve()
+        })
+      })
+    return this.#server.telemetry.span('request', event, async () => {
+      let ended: Promise<void> | undefined
+      await this.#handle(call, (responder) => {
+        ended = over(responder)
+      })
+      await ended
+    })
+  }
+
+  async #handle(call: HttpCall, begun?: (responder: Responder) => void): Promise<void> {
+    let responder = new Responder(call, this.#shared)
     try {
       const refused = this.#guard.check(call)
-      if (refused === undefined) responder = new Responder(call, this.#keepAlive, this.#cors.answer(call))
+      if (refused === undefined) responder = new Responder(call, this.#shared, this.#cors.answer(call))
+      begun?.(responder)
       await this.#serve(responder, refused)
     } catch (error) {
       if (!call.closed.aborted) this.#server.report(error)
@@ -76,7 +107,9 @@ export class HttpEndpoint {
     if (parsed === 'too-large') return responder.refuse(tooLarge(this.#options.maxBodyBytes))
     if (!parsed.ok) return responder.refuse(refuseMessage(unreadCodec(call), parsed))
     const incoming = this.#server.connects ? await this.#admitted(responder) : this.#incoming(responder, undefined)
-    if (incoming !== undefined) await this.#route(incoming, parsed.value)
+    if (incoming === undefined) return
+    if (this.#sse2024?.isMessage(call)) this.#sse2024.receive(incoming, parsed.value)
+    else await this.#route(incoming, parsed.value)
   }
 
   /** Everything but POST. */
@@ -85,12 +118,18 @@ export class HttpEndpoint {
     if (call.method === 'GET' && this.#resource?.isAsked(call)) return responder.json(200, this.#resource.document)
     const probed = probe(call, this.#options, this.#server)
     if (probed !== undefined) return responder.empty(probed)
+    if (this.#sse2024?.isStream(call)) return await this.#open2024(responder, this.#sse2024)
     const ofSession = call.method === 'GET' || call.method === 'DELETE'
     const problem = ofSession && this.#server.sessions !== undefined ? sessionMethodProblem(call) : 'not-allowed'
     if (problem === undefined) return await this.#ofSession(responder)
     if (problem !== 'not-allowed') return responder.refuse(problem)
     const allow = { allow: namesModern(call) ? POST_ONLY : this.#methods }
     responder.refuse({ ...refusal(405, { reason: 'method' }, `${call.method} is not served here`), headers: allow })
+  }
+
+  async #open2024(responder: Responder, sse: Sse2024): Promise<void> {
+    const incoming = await this.#admitted(responder)
+    if (incoming !== undefined) sse.open(incoming)
   }
 
   async #ofSession(responder: Responder): Promise<void> {
@@ -129,5 +168,7 @@ export class HttpEndpoint {
  */
 export function httpEndpoint(server: Server, options: HttpOptions = {}, owner = 'httpEndpoint'): HttpEndpoint {
   const resource = protectedResource(owner, options.protectedResource)
-  return new HttpEndpoint(server, resolveOptions(owner, options), resource)
+  const paths = sse2024Paths(owner, options)
+  const sse2024 = paths && new Sse2024(server, paths)
+  return new HttpEndpoint(server, resolveOptions(owner, options), { resource, sse2024 })
 }

@@ -1,5 +1,6 @@
 import { assertCounts, assertOptions, pick } from '../options.js'
 import type { ProtectedResourceOptions } from './protected-resource.js'
+import type { Sse2024Options } from './sse-2024-options.js'
 
 /** Which origins a browser may call from: a list (`https://app.example.com`), `'*'`, or a function. */
 export type Origins = readonly string[] | '*' | ((origin: string) => boolean)
@@ -39,6 +40,8 @@ export interface HttpOptions {
   readonly retryMs?: number
   /** A second stream of one session is refused, or takes over from the first. @default 'refuse' */
   readonly secondStream?: 'refuse' | 'takeOver'
+  /** Serves HTTP+SSE on two paths of its own, for clients of 2024-11-05 that know nothing else. @default false */
+  readonly sse2024?: boolean | Sse2024Options
   /** Path that answers 200 while the process lives. @default none */
   readonly healthPath?: string
   /** Path that answers 200 while new calls are taken, 503 once the server is closing. @default none */
@@ -49,7 +52,9 @@ export interface HttpOptions {
   readonly protectedResource?: ProtectedResourceOptions
 }
 
-export type ResolvedOptions = Required<Omit<HttpOptions, 'protectedResource' | 'healthPath' | 'readyPath'>> &
+export type ResolvedOptions = Required<
+  Omit<HttpOptions, 'protectedResource' | 'healthPath' | 'readyPath' | 'sse2024'>
+> &
   Pick<HttpOptions, 'healthPath' | 'readyPath'>
 
 const DEFAULTS = {
@@ -91,8 +96,22 @@ export function resolveOptions(owner: string, options: HttpOptions): ResolvedOpt
     throw new TypeError(`${owner}: secondStream must be 'refuse' or 'takeOver', not ${JSON.stringify(second)}`)
   }
   const given = pick(options, HTTP_OPTIONS as (keyof HttpOptions)[])
-  const { protectedResource: _resource, ...rest } = given
+  const { protectedResource: _resource, sse2024: _sse, ...rest } = given
   return { ...DEFAULTS, hosts: LOOPBACK, origins: [], ...rest }
+}
+
+/** The paths of HTTP+SSE; undefined where it is not served. @throws TypeError for what is no path. */
+export function sse2024Paths(owner: string, { sse2024 }: HttpOptions): Required<Sse2024Options> | undefined {
+  if (sse2024 === undefined || sse2024 === false) return undefined
+  const given = sse2024 === true ? {} : sse2024
+  assertOptions(`${owner}, sse2024`, given, ['streamPath', 'messagePath'])
+  const { streamPath = '/sse', messagePath = '/messages' } = given
+  for (const path of [streamPath, messagePath]) {
+    if (typeof path !== 'string' || !path.startsWith('/')) {
+      throw new TypeError(`${owner}, sse2024: a path must begin with '/', not '${String(path)}'`)
+    }
+  }
+  return { streamPath, messagePath }
 }
 
 function assertCors(owner: string, { cors, origins }: HttpOptions): void {

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type Server as NodeHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { httpEndpoint } from '../http/endpoint.js'
-import { HTTP_OPTIONS, type HttpOptions, LOOPBACK, resolveOptions } from '../http/options.js'
+import { HTTP_OPTIONS, type HttpOptions, LOOPBACK, resolveOptions, sse2024Paths } from '../http/options.js'
 import { assertOptions, pick } from '../options.js'
 import type { Router } from '../router/router.js'
 import { type Server, toServer } from '../server/server.js'
@@ -63,7 +63,8 @@ export async function serve<Assigns extends object>(
   const taken = (http.address() as AddressInfo).port
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
   const url = `http://${name}:${taken}${path}`
-  const paths = new Set([path, options.healthPath, options.readyPath])
+  const sse2024 = sse2024Paths('serve', options)
+  const paths = new Set([path, options.healthPath, options.readyPath, sse2024?.streamPath, sse2024?.messagePath])
   const endpoint = httpEndpoint(server, endpointOptions(options, url), 'serve')
   http.on('request', (request, response) => {
     const call = new NodeCall(request, response)

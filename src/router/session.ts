@@ -59,6 +59,8 @@ export type Merged<Old, New> = { [Key in keyof (Omit<Old, keyof New> & New)]: (O
  */
 export interface Session<Assigns extends object = object> extends Connecting<Assigns> {
   readonly protocolVersion: string
+  /** The caller's name as the router's `principal` gave it; null where callers are not told apart. */
+  readonly principal: string | null
   /** What the client calls itself: for logs, never for decisions. */
   readonly clientInfo: Implementation | undefined
   readonly clientCapabilities: ClientCapabilities

@@ -21,6 +21,8 @@ import type { Exchange } from './exchange.js'
 import { followedUri } from './followed-uri.js'
 import { readNamed } from './read-resource.js'
 
+const THROTTLED = ['notifications/progress', 'notifications/message']
+
 /** What `session.signal` is aborted with when the client gave its call up. */
 export class CallCancelled extends Error {
   override readonly name = 'AbortError'
@@ -44,6 +46,7 @@ export class CallSession implements Session {
   readonly #exchange: Exchange
   readonly #report: (error: unknown) => void
   readonly #meta: Json | undefined
+  #allowsNotification: ((method: string) => boolean) | undefined
   #catalogue: Catalogue
   #prefix = ''
   #logLevel: LogLevel | undefined
@@ -78,6 +81,9 @@ export class CallSession implements Session {
   }
   get clientCapabilities(): ClientCapabilities {
     return this.client.capabilities
+  }
+  get principal(): string | null {
+    return this.access.principal
   }
   get stateless(): boolean {
     return this.client.codec.stateless
@@ -147,12 +153,17 @@ export class CallSession implements Session {
 
   /** Never rejects: a notification that nobody awaits must not end the process. */
   async notify(method: string, params?: object): Promise<void> {
-    if (this.#over) return
+    if (this.#over || this.#allowsNotification?.(method) === false) return
     try {
       await this.#exchange.send(notificationMessage(method, params))
     } catch (error) {
       this.#report(error)
     }
+  }
+
+  /** Progress and logs for which `allows` says no are dropped from here on. */
+  limitNotifications(allows: (method: string) => boolean): void {
+    this.#allowsNotification = (method) => !THROTTLED.includes(method) || allows(method)
   }
 
   setLogLevel(level: LogLevel): void {

@@ -6,6 +6,7 @@ import type { Limits } from './limits.js'
 import type { Listeners } from './listeners.js'
 import type { Listens } from './listens.js'
 import type { Pages } from './pages.js'
+import type { Telemetry } from './telemetry.js'
 
 /** What an operation may use of the server. */
 export interface ServerContext {
@@ -14,6 +15,7 @@ export interface ServerContext {
   readonly limits: Limits
   readonly listeners: Listeners
   readonly listens: Listens
+  readonly telemetry: Telemetry
   readonly callTimeoutMs: number | undefined
   /** Returns the way to stop being told of the server's end. */
   onClose(listener: () => void): () => void

@@ -108,11 +108,15 @@ export class Dispatcher {
   }
 
   #run(method: Method, session: CallSession): Awaitable<Result> {
-    const { router, callTimeoutMs } = this.#context
+    const { router, callTimeoutMs, telemetry } = this.#context
     const operation = (): Awaitable<Result> => OPERATIONS[method.operation](this.#context, session)
     const timed =
       callTimeoutMs === undefined || method.open ? operation : () => inTime(callTimeoutMs, session, operation)
-    return router.middleware.length === 0 ? timed() : runInside(router.middleware, session as never, timed)
+    const run = (): Awaitable<Result> =>
+      router.middleware.length === 0 ? timed() : runInside(router.middleware, session as never, timed)
+    if (!telemetry.traces('dispatch')) return run()
+    const { params, trace } = session
+    return telemetry.span('dispatch', { session, method: session.call.method, params, trace }, async () => await run())
   }
 
   /** A call that was cancelled or aborted is over for everyone but its handler, however long that takes. */

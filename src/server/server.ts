@@ -3,7 +3,7 @@ import type { RequestMessage } from '../protocol/jsonrpc.js'
 import { notificationMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
 import { Access } from '../router/access.js'
-import type { Refusal } from '../router/refusal.js'
+import { isRefusal, type Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
 import type { ConnectRequest } from '../router/session.js'
 import type { CallSession } from './call-session.js'
@@ -19,6 +19,7 @@ import { Listens } from './listens.js'
 import { Pages } from './pages.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
 import { Sessions } from './sessions.js'
+import { Telemetry } from './telemetry.js'
 
 /** A session of a client, from outside of its calls. */
 export interface SessionHandle {
@@ -42,6 +43,8 @@ export class Server {
   readonly sessions: Sessions | undefined
   /** @internal */
   readonly channels: Channels | undefined
+  /** @internal */
+  readonly telemetry: Telemetry = new Telemetry()
   readonly #options: ResolvedServerOptions
   readonly #context: ServerContext
   readonly #dispatcher: Dispatcher
@@ -59,7 +62,11 @@ export class Server {
       listeners,
       listens: new Listens(options.maxListens),
       callTimeoutMs: options.callTimeoutMs,
-      report: (error, session) => report(options.onError, error, session),
+      telemetry: this.telemetry,
+      report: (error, session) => {
+        this.telemetry.tell('exception', { error, session })
+        report(options.onError, error, session)
+      },
       onClose: (listener) => {
         this.#closers.add(listener)
         return () => this.#closers.delete(listener)
@@ -144,7 +151,9 @@ export class Server {
   /** @internal Undefined when the application failed to say who is calling; that is reported. */
   async connect(request: ConnectRequest, sessionId?: string): Promise<Access | Refusal | undefined> {
     try {
-      return await connectCaller(this.#context.router.options, request, sessionId)
+      const caller = await connectCaller(this.#context.router.options, request, sessionId)
+      if (!isRefusal(caller)) this.telemetry.tell('connect', { session: caller, request })
+      return caller
     } catch (error) {
       this.report(error)
       return undefined
@@ -164,21 +173,27 @@ export class Server {
   /** @internal An exchange or connection of this caller is over. */
   disconnected(access: Access): void {
     const { disconnect } = this.#context.router.options
-    if (disconnect === undefined) return
     Promise.resolve(access)
-      .then((session) => disconnect(session as never))
+      .then((session) => disconnect?.(session as never))
+      .catch((error: unknown) => this.report(error))
+      .then((returned) => {
+        const session = returned instanceof Access ? returned : access
+        this.telemetry.tell('disconnect', { session })
+      })
       .catch((error: unknown) => this.report(error))
   }
 
   /** @internal The client has ended its session; true when the application says that it was there. */
   async terminated(access: Access): Promise<boolean> {
+    let ok = false
     try {
       const ended = await this.#context.router.options.terminate?.(access as never)
-      return (ended as { ok?: boolean } | undefined)?.ok === true
+      ok = (ended as { ok?: boolean } | undefined)?.ok === true
     } catch (error) {
       this.report(error)
-      return false
     }
+    this.telemetry.tell('terminate', { session: access, ok })
+    return ok
   }
 
   /** @internal */

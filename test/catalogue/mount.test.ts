@@ -1,4 +1,5 @@
 import { createRouter, field, McpError, type Middleware, Tool } from 'phantom-mcp'
+import { connect } from 'phantom-mcp/testing'
 import { describe, expect, test } from 'vitest'
 import { describeMatrix } from '../_setup.js'
 import { createCatalogue, entriesOf, namesOf, readText, textOf } from './_catalogue.js'
@@ -108,6 +109,15 @@ describeMatrix('a mounted router', {}, (setup, { version }) => {
       { name: 'billing_pay', description: 'Newer.' },
     ])
     await expect(client.callTool('billing_link')).rejects.toMatchObject({ code: -32602 })
+  })
+
+  test('is changed where it is, not through the outer one', async () => {
+    const router = createCatalogue()
+    router.mount('billing', billing())
+    const client = await setup(router)
+    expect(router.remove('tool', 'billing_refund')).toBe(false)
+    expect(() => router.replace(createCatalogue().tool('billing_refund', {}, ok))).toThrow(TypeError)
+    expect(await namesOf(client, 'tools')).toEqual(['billing_refund', 'billing_link'])
   })
 
   test('keeps its place in the lists when it changes, so that pages go on', async () => {
@@ -248,7 +258,7 @@ describe('a router that cannot be mounted', () => {
     }
   })
 
-  test('is itself, inside of itself, or none', () => {
+  test('is itself, inside of itself, or none', async () => {
     const router = createCatalogue()
     expect(thrown(() => router.mount('self', router))).toContain('router.mount')
     for (const value of [undefined, {}, { catalogue: {} }])
@@ -275,18 +285,21 @@ describe('a router that cannot be mounted', () => {
     expect(thrown(() => createCatalogue().mount('billing', inner))).toMatch(/listResources/)
   })
 
-  test('has a name or a pattern that is taken; nothing of it is there then', () => {
+  test('has a name or a pattern that is taken; nothing of it is there then', async () => {
     const router = createCatalogue()
     router.prompt('billing_dun', {}, ok)
     expect(thrown(() => router.mount('billing', billing()))).toContain("'billing_dun'")
-    expect(router.remove('tool', 'billing_refund')).toBe(false)
+    router.tool('own', {}, ok)
+    expect(await namesOf(await connect(router), 'tools')).toEqual(['own'])
     const other = createCatalogue()
     other.resource('billing:///invoices/{id}', { name: 'mine' }, ok)
     const message = thrown(() => other.mount('billing', billing()))
     expect(message).toContain("'mine'")
     expect(message).toContain("'billing_invoice'")
-    expect(other.remove('tool', 'billing_refund')).toBe(false)
-    expect(other.remove('resource', 'billing_terms')).toBe(false)
+    const client = await connect(other)
+    await expect(client.list('tools')).rejects.toMatchObject({ code: -32601 })
+    expect(await namesOf(client, 'resources')).toEqual([])
+    expect(await namesOf(client, 'resources/templates')).toEqual(['mine'])
   })
 
   test('may not take a name later either, and loses nothing by the attempt', async () => {
@@ -301,7 +314,9 @@ describe('a router that cannot be mounted', () => {
     // Neither of the two changed, and both go on.
     expect(inner.remove('tool', 'taken')).toBe(false)
     inner.tool('more', {}, ok)
-    for (const name of ['in_first', 'in_last', 'in_more', 'in_taken'])
-      expect(thrown(() => router.tool(name, {}, ok)), name).toContain('already')
+    expect(await namesOf(await connect(inner), 'tools')).toEqual(['first', 'last', 'more'])
+    const client = await connect(router)
+    expect(await namesOf(client, 'tools')).toEqual(['in_taken', 'in_first', 'in_last', 'in_more'])
+    expect(textOf(await client.callTool('in_taken'))).toBe('outer')
   })
 })

@@ -1,0 +1,214 @@
+import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServerChild } from './children.js'
+import type { ServerName } from './modules.js'
+import { initializeBody, legacyCall, listenCall } from './requests.js'
+
+/** Bytes of heap: for each of many, one figure a batch, or for all of them. */
+export interface HeapFigures {
+  readonly ours: readonly number[]
+  /** The same of a bare server. */
+  readonly theirs?: readonly number[]
+  /** What else is worth telling. */
+  readonly told?: string
+}
+
+const BATCHES = 3
+const SESSIONS_A_BATCH = 2_000
+/** With what else is open, fewer than the 1024 files that many systems allow a process. */
+const STREAMS_A_BATCH = 130
+const WARM_UP = 300
+const AT_ONCE = 32
+const ABANDONED = 10_000
+/** More than the life of a session, and what is added to it for writes that are saved. */
+const LATER_MS = 60_000
+const GONE_WITHIN_MS = 14_000
+const LOOK_EVERY_MS = 1_000
+
+/** What is measured, by name; the server is in a process of its own, its clients are here. */
+export const HEAPS = {
+  /** Sessions that have made a call and have no connection. */
+  idleSessions: async (): Promise<HeapFigures> => {
+    const server = await start('mcp-sessions')
+    const ours = await batches(server, SESSIONS_A_BATCH, { hold: false, open: (visit) => visit.call() })
+    return { ours }
+  },
+  /** The stream of a session, beyond the session itself, whose client has another connection for its requests. */
+  getStreams: async (): Promise<HeapFigures> => await streams((visit) => visit.openGet()),
+  /** `subscriptions/listen`, which needs no session. */
+  listenStreams: async (): Promise<HeapFigures> => await streams((visit) => visit.openListen()),
+  /** What is left of 10,000 sessions when their time is over: all made a call of every tenth, every hundredth a stream. */
+  abandoned: async (): Promise<HeapFigures> => await abandonedSessions(),
+} as const
+
+export type HeapName = keyof typeof HEAPS
+
+async function streams(open: (visit: Visit) => Promise<void>): Promise<HeapFigures> {
+  const measure = async (name: ServerName): Promise<readonly number[]> =>
+    await batches(await start(name), STREAMS_A_BATCH, { hold: true, open })
+  return { ours: await measure('mcp-sessions'), theirs: await measure('bare-sessions') }
+}
+
+async function start(name: ServerName): Promise<ServerChild> {
+  return await ServerChild.start(name, ['--expose-gc'])
+}
+
+interface Opening {
+  /** Whether what is opened stays connected. */
+  readonly hold: boolean
+  open(visit: Visit): Promise<void>
+}
+
+async function batches(server: ServerChild, count: number, { hold, open }: Opening): Promise<readonly number[]> {
+  const agent = newAgent()
+  const held: Visit[] = []
+  const figures: number[] = []
+  const openAll = async (visits: readonly Visit[]): Promise<void> =>
+    await each(visits, async (visit) => await open(visit))
+  const visits = async (many: number): Promise<readonly Visit[]> => {
+    const opened = await each(Array.from({ length: many }), () => Visit.begin(server, agent))
+    held.push(...opened)
+    return opened
+  }
+  await openAll(await visits(hold ? AT_ONCE : WARM_UP))
+  for (let batch = 0; batch < BATCHES; batch++) {
+    // What a stream costs is told without the session that it is of.
+    const sessions = hold ? await visits(count) : undefined
+    const before = await heapOf(server, { agent, held })
+    await openAll(sessions ?? (await visits(count)))
+    figures.push(((await heapOf(server, { agent, held })) - before) / count)
+  }
+  for (const visit of held) visit.leave()
+  await server.close()
+  return figures
+}
+
+async function abandonedSessions(): Promise<HeapFigures> {
+  const server = await start('mcp-sessions')
+  const agent = newAgent()
+  const visit = async (index: number): Promise<void> => {
+    const guest = await Visit.begin(server, agent)
+    if (index % 10 === 0) await guest.call()
+    if (index % 100 === 0) await guest.openGet()
+    guest.leave()
+  }
+  await each(Array.from({ length: WARM_UP }), (_one, index) => visit(index))
+  await server.advance(LATER_MS)
+  const before = await settled(server, agent)
+  await each(Array.from({ length: ABANDONED }), (_one, index) => visit(index))
+  const full = await heapOf(server, { agent, held: [] })
+  await server.advance(LATER_MS)
+  const after = await settled(server, agent, before)
+  await server.close()
+  const mega = (bytes: number): string => (bytes / 1e6).toFixed(1)
+  return { ours: [after - before], told: `${mega(before)} MB before, ${mega(full)} full, ${mega(after)} after` }
+}
+
+/** The heap once it does not shrink any more, or is what it was. */
+async function settled(server: ServerChild, agent: Agent, wanted = 0): Promise<number> {
+  const deadline = Date.now() + GONE_WITHIN_MS
+  let least = await heapOf(server, { agent, held: [] })
+  while (Date.now() < deadline && least > wanted * 1.02) {
+    await sleep(LOOK_EVERY_MS)
+    least = Math.min(least, await heapOf(server, { agent, held: [] }))
+  }
+  return least
+}
+
+async function heapOf(
+  server: ServerChild,
+  { agent, held }: { readonly agent: Agent; readonly held: readonly Visit[] },
+): Promise<number> {
+  // Connections that are only kept for the next request cost something, too.
+  agent.destroy()
+  return await server.heap(held.filter((visit) => visit.streams).length)
+}
+
+/** All of them, so many at once. */
+async function each<Item, Made>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Promise<Made>,
+): Promise<readonly Made[]> {
+  const made: Made[] = []
+  const left = items.entries()
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of left) made.push(await work(item, index))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return made
+}
+
+/** A client with a session, and perhaps a stream. */
+class Visit {
+  readonly #to: RequestOptions
+  readonly #session: string
+  #stream: { readonly sent: ClientRequest; readonly answer: IncomingMessage } | undefined
+
+  private constructor(to: RequestOptions, session: string) {
+    this.#to = to
+    this.#session = session
+  }
+
+  static async begin({ port }: ServerChild, agent: Agent): Promise<Visit> {
+    const to = { port, agent }
+    const { headers } = await exchange({ ...to, method: 'POST', headers: legacyCall.headers }, initializeBody)
+    return new Visit(to, String(headers['mcp-session-id']))
+  }
+
+  get streams(): boolean {
+    return this.#stream !== undefined
+  }
+
+  async call(): Promise<void> {
+    await exchange({ ...this.#to, method: 'POST', headers: this.#headers(legacyCall.headers) }, legacyCall.body)
+  }
+
+  async openGet(): Promise<void> {
+    await this.#open({ method: 'GET', headers: this.#headers({ accept: 'text/event-stream' }) }, '')
+  }
+
+  async openListen(): Promise<void> {
+    await this.#open({ method: 'POST', headers: listenCall.headers }, listenCall.body)
+  }
+
+  leave(): void {
+    this.#stream?.sent.destroy()
+    this.#stream = undefined
+  }
+
+  #headers(more: Readonly<Record<string, string>>): Record<string, string> {
+    return { ...more, 'mcp-session-id': this.#session }
+  }
+
+  async #open(options: RequestOptions, body: string): Promise<void> {
+    const { sent, answer } = await send({ ...this.#to, ...options, agent: false }, body)
+    sent.on('error', () => undefined)
+    answer.on('error', () => undefined)
+    this.#stream = { sent, answer }
+    // The first bytes are there: the stream is open on the other side, too.
+    await new Promise((resolve) => answer.once('data', resolve))
+  }
+}
+
+const newAgent = (): Agent => new Agent({ keepAlive: true, maxSockets: AT_ONCE })
+
+async function exchange(options: RequestOptions, body: string): Promise<IncomingMessage> {
+  const { answer } = await send(options, body)
+  answer.resume()
+  await new Promise((resolve, reject) => answer.once('end', resolve).once('error', reject))
+  return answer
+}
+
+function send(
+  options: RequestOptions,
+  body: string,
+): Promise<{ readonly sent: ClientRequest; readonly answer: IncomingMessage }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', path: '/mcp', ...options }, (answer) => {
+      if (answer.statusCode === 200) resolve({ sent, answer })
+      else reject(new Error(`The server answered ${answer.statusCode}`))
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}

@@ -1,0 +1,117 @@
+import { isPromise } from '../awaitable.js'
+import { codecOf } from '../protocol/codecs.js'
+import { type Message, parseMessage, type RequestId } from '../protocol/jsonrpc.js'
+import type { Access } from '../router/access.js'
+import { cancelCall } from '../server/cancel.js'
+import { Client, type RunningCall } from '../server/client.js'
+import { type Answer, refuse } from '../server/dispatch.js'
+import type { Exchange } from '../server/exchange.js'
+import type { Server } from '../server/server.js'
+import type { HttpCall, HttpStream } from './http-call.js'
+import type { Incoming } from './incoming.js'
+import { refusal } from './refusal.js'
+import { sseEvent } from './sse.js'
+import type { Sse2024Options } from './sse-2024-options.js'
+
+/** A client with its one stream: what it posts is answered there. */
+class Connected implements Exchange {
+  readonly canStream = true
+  readonly closed = undefined
+  readonly client: Client
+  readonly access: Access | undefined
+  readonly #stream: HttpStream
+
+  constructor(stream: HttpStream, access: Access | undefined) {
+    this.#stream = stream
+    this.access = access
+    this.client = new Client(codecOf('2024-11-05'), { reachable: true, calls: new Map<RequestId, RunningCall>() })
+  }
+
+  send(message: string): Promise<void> | undefined {
+    return this.#stream.write(sseEvent(message)) ? undefined : this.#stream.drained()
+  }
+
+  end(): void {
+    for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The connection was closed')
+    this.#stream.end()
+  }
+}
+
+/**
+ * HTTP+SSE of 2024-11-05 basic/transports: a stream that first tells where to post, and posts whose answers come on it. A
+ * connection is the session; it ends with its stream, and lives on this node.
+ */
+export class Sse2024 {
+  readonly streamPath: string
+  readonly messagePath: string
+  readonly #server: Server
+  readonly #connected = new Map<string, Connected>()
+
+  constructor(server: Server, { streamPath, messagePath }: Required<Sse2024Options>) {
+    this.#server = server
+    this.streamPath = streamPath
+    this.messagePath = messagePath
+  }
+
+  isStream({ method, path }: HttpCall): boolean {
+    return method === 'GET' && path === this.streamPath
+  }
+
+  isMessage({ path }: HttpCall): boolean {
+    return path === this.messagePath
+  }
+
+  open({ responder, access }: Incoming): void {
+    const id = crypto.randomUUID()
+    const stream = responder.stream()
+    const connected = new Connected(stream, access)
+    const stop = this.#server.listen(connected.client, access, (message) => void connected.send(message))
+    this.#connected.set(id, connected)
+    const end = (): void => {
+      if (!this.#connected.delete(id)) return
+      stop()
+      stopWatching()
+      connected.end()
+    }
+    const stopWatching = this.#server.context.onClose(end)
+    responder.call.closed.addEventListener('abort', end, { once: true })
+    stream.write(`event: endpoint\ndata: ${this.messagePath}?sessionId=${id}\n\n`)
+  }
+
+  receive({ responder, access }: Incoming, value: unknown): void {
+    const query = responder.call.url.slice(responder.call.url.indexOf('?') + 1)
+    const connected = this.#connected.get(new URLSearchParams(query).get('sessionId') ?? '')
+    // Another caller's connection is one that does not exist.
+    if (connected === undefined || principalOf(connected.access) !== principalOf(access)) {
+      return responder.refuse(refusal(404, { reason: 'session_unknown' }, 'There is no such stream: open one again'))
+    }
+    responder.empty(202)
+    const answer = this.#serve(connected, parseMessage(value))
+    if (!isPromise(answer)) return tell(connected, answer)
+    answer.then(
+      (late) => tell(connected, late),
+      (error: unknown) => this.#server.report(error),
+    )
+  }
+
+  #serve(connected: Connected, message: Message): Answer | undefined | PromiseLike<Answer | undefined> {
+    const { client, access } = connected
+    switch (message.kind) {
+      case 'invalid':
+        return refuse(client.codec, message.id, message.failure)
+      case 'response':
+        return undefined
+      case 'notification':
+        if (message.method === 'notifications/cancelled') cancelCall(client.calls, message.params)
+        return undefined
+      case 'request':
+        return this.#server.serve(message, { client, access }, connected)
+    }
+  }
+}
+
+const principalOf = (access: Access | undefined): string | null => access?.principal ?? null
+
+function tell(connected: Connected, answer: Answer | undefined): void {
+  if (answer !== undefined) void connected.send(String(answer.body))
+}
