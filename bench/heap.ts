@@ -23,6 +23,8 @@ const ABANDONED = 10_000
 /** More than the life of a session, and what is added to it for writes that are saved. */
 const LATER_MS = 60_000
 const GONE_WITHIN_MS = 14_000
+/** What looks after old sessions does so every five seconds. */
+const SWEPT_WITHIN_MS = 6_000
 const LOOK_EVERY_MS = 1_000
 
 /** What is measured, by name; the server is in a process of its own, its clients are here. */
@@ -37,7 +39,7 @@ export const HEAPS = {
   getStreams: async (): Promise<HeapFigures> => await streams((visit) => visit.openGet()),
   /** `subscriptions/listen`, which needs no session. */
   listenStreams: async (): Promise<HeapFigures> => await streams((visit) => visit.openListen()),
-  /** What is left of 10,000 sessions when their time is over: all made a call of every tenth, every hundredth a stream. */
+  /** What is left of 10,000 sessions when their time is over; every tenth made a call, every hundredth had a stream. */
   abandoned: async (): Promise<HeapFigures> => await abandonedSessions(),
 } as const
 
@@ -63,8 +65,7 @@ async function batches(server: ServerChild, count: number, { hold, open }: Openi
   const agent = newAgent()
   const held: Visit[] = []
   const figures: number[] = []
-  const openAll = async (visits: readonly Visit[]): Promise<void> =>
-    await each(visits, async (visit) => await open(visit))
+  const openAll = async (visits: readonly Visit[]): Promise<void> => void (await each(visits, open))
   const visits = async (many: number): Promise<readonly Visit[]> => {
     const opened = await each(Array.from({ length: many }), () => Visit.begin(server, agent))
     held.push(...opened)
@@ -94,7 +95,8 @@ async function abandonedSessions(): Promise<HeapFigures> {
   }
   await each(Array.from({ length: WARM_UP }), (_one, index) => visit(index))
   await server.advance(LATER_MS)
-  const before = await settled(server, agent)
+  await sleep(SWEPT_WITHIN_MS)
+  const before = await heapOf(server, { agent, held: [] })
   await each(Array.from({ length: ABANDONED }), (_one, index) => visit(index))
   const full = await heapOf(server, { agent, held: [] })
   await server.advance(LATER_MS)
@@ -104,8 +106,8 @@ async function abandonedSessions(): Promise<HeapFigures> {
   return { ours: [after - before], told: `${mega(before)} MB before, ${mega(full)} full, ${mega(after)} after` }
 }
 
-/** The heap once it does not shrink any more, or is what it was. */
-async function settled(server: ServerChild, agent: Agent, wanted = 0): Promise<number> {
+/** The heap once it is what it was, or has had its time. */
+async function settled(server: ServerChild, agent: Agent, wanted: number): Promise<number> {
   const deadline = Date.now() + GONE_WITHIN_MS
   let least = await heapOf(server, { agent, held: [] })
   while (Date.now() < deadline && least > wanted * 1.02) {

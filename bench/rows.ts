@@ -59,7 +59,7 @@ export const ROWS: readonly Row[] = [
     against: 'bare-sessions',
     request: sessionCycle,
     compare: 'rate',
-    every: 3,
+    every: 2,
   },
   {
     kind: 'load',

@@ -77,6 +77,7 @@ export const HTTP_OPTIONS: readonly string[] = [
   'protectedResource',
   'healthPath',
   'readyPath',
+  'sse2024',
   ...Object.keys(DEFAULTS),
 ]
 export const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']

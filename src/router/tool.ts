@@ -10,7 +10,6 @@ import {
   describedMembers,
 } from './definition.js'
 import {
-  type Given,
   inputSchema,
   type JsonSchema,
   type MirroredParam,
@@ -20,7 +19,6 @@ import {
   type Schema,
   type Shape,
 } from './schema.js'
-import type { Session } from './session.js'
 import { LIMITS, type ToolLimits } from './tool-limits.js'
 import type { ToolResult } from './tool-result.js'
 

@@ -1,6 +1,7 @@
 import { serve } from 'phantom-mcp/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { notesRouter } from '../../examples/notes/router.js'
+import { eventually } from '../http/_eventually.js'
 import { bundled } from '../stdio/_child.js'
 import { type AnyClient, connect, type Json, KINDS, type Kind } from './_clients.js'
 
@@ -146,10 +147,10 @@ describe.each(['http', 'stdio'])('over %s', (transport) => {
         () => 'answered',
         () => 'rejected',
       )
-      await expect.poll(() => said).toContain('waiting')
+      await eventually(() => said).toContain('waiting')
       giveUp.abort('enough')
       expect(await outcome).toBe('rejected')
-      await expect.poll(() => said).toContain('aborted')
+      await eventually(() => said).toContain('aborted')
       expect((await client.listPrompts()).length).toBe(2)
     })
 

@@ -1,5 +1,6 @@
 import { fetchHandler } from 'phantom-mcp/fetch'
 import { describe, expect, test } from 'vitest'
+import { eventually } from './_eventually.js'
 import { fixture } from './_fixture.js'
 import { BOTH, begin, head, legacy, MODERN, modern, RawSocket, type Sent, type Target, target } from './_http.js'
 
@@ -30,10 +31,10 @@ describe('J5: hanging up', () => {
     const socket = await call(on, hold('a'))
     const { session } = await held('a')
     await session.notifyProgress(1)
-    await expect.poll(() => socket.body).toContain('notifications/progress')
+    await eventually(() => socket.body).toContain('notifications/progress')
     expect(session.signal.aborted).toBe(false)
     socket.socket.destroy()
-    await expect.poll(() => aborted).toEqual(['a'])
+    await eventually(() => aborted).toEqual(['a'])
     expect(session.signal.reason).toMatchObject({ name: 'AbortError' })
     await session.notifyProgress(2)
     expect(finished).toEqual([])
@@ -47,7 +48,7 @@ describe('J5: hanging up', () => {
     await held('a')
     expect(socket.received).toBe('')
     socket.socket.destroy()
-    await expect.poll(() => aborted).toEqual(['a'])
+    await eventually(() => aborted).toEqual(['a'])
     expect(on.errors).toEqual([])
     expect((await on.send(modern('tools/list'))).status).toBe(200)
   })
@@ -73,7 +74,7 @@ describe('J5: hanging up', () => {
     const { session, release } = await held('a')
     if (how !== 'JSON') {
       await session.notifyProgress(1)
-      await expect.poll(() => socket.body).toContain('notifications/progress')
+      await eventually(() => socket.body).toContain('notifications/progress')
     }
     socket.socket.destroy()
     await socket.ended
@@ -82,7 +83,7 @@ describe('J5: hanging up', () => {
     await session.notifyProgress(2)
     expect(session.signal.aborted).toBe(false)
     release()
-    await expect.poll(() => finished).toEqual(['a'])
+    await eventually(() => finished).toEqual(['a'])
     expect(aborted).toEqual([])
     expect(on.errors).toEqual([])
     expect((await on.send(legacy('ping', {}, { id: 1, headers }))).status).toBe(200)
@@ -127,7 +128,7 @@ describe('J5: hanging up', () => {
     const sockets = await Promise.all(tags.map((tag) => call(on, hold(tag))))
     await Promise.all(tags.map(held))
     for (const { socket } of sockets) socket.destroy()
-    await expect.poll(() => aborted.length).toBe(20)
+    await eventually(() => aborted.length).toBe(20)
     expect(on.errors).toEqual([])
   })
 
@@ -147,7 +148,7 @@ describe('J5: hanging up', () => {
       const pending = handle(request(hold('a', accept), gone.signal))
       await held('a')
       gone.abort()
-      await expect.poll(() => aborted).toEqual(['a'])
+      await eventually(() => aborted).toEqual(['a'])
       // The promise of the host settles: nobody is left waiting.
       await pending.catch(() => undefined)
     })
@@ -160,7 +161,7 @@ describe('J5: hanging up', () => {
       await session.notifyProgress(1)
       const response = await pending
       await response.body?.cancel()
-      await expect.poll(() => aborted).toEqual(['a'])
+      await eventually(() => aborted).toEqual(['a'])
       await session.notifyProgress(2)
     })
 
@@ -175,7 +176,7 @@ describe('J5: hanging up', () => {
       await (await pending).body?.cancel()
       await session.notifyProgress(2)
       release()
-      await expect.poll(() => finished).toEqual(['a'])
+      await eventually(() => finished).toEqual(['a'])
       expect(aborted).toEqual([])
       expect(on.errors).toEqual([])
     })

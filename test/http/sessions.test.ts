@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { eventually } from './_eventually.js'
 import { fixture } from './_fixture.js'
 import {
   type Answer,
@@ -297,14 +298,12 @@ describe('the stream of a session', () => {
     const first = await open(port, stream(headers))
     first.on('error', () => undefined)
     first.destroy()
-    await expect
-      .poll(async () => {
-        const next = await open(port, stream(headers))
-        next.on('error', () => undefined)
-        next.destroy()
-        return next.statusCode
-      })
-      .toBe(200)
+    await eventually(async () => {
+      const next = await open(port, stream(headers))
+      next.on('error', () => undefined)
+      next.destroy()
+      return next.statusCode
+    }).toBe(200)
   })
 
   test('takeOver ends the first one', async () => {
@@ -345,12 +344,10 @@ describe('the stream of a session', () => {
     expect((await on.send(initialize())).status).toBe(503)
     expect((await on.send(legacy('ping', {}, { headers }))).status).toBe(200)
     answer.destroy()
-    await expect
-      .poll(async () => {
-        // Each use begins the time anew.
-        now += 1_000
-        return (await on.send(legacy('ping', {}, { headers }))).status
-      })
-      .toBe(404)
+    await eventually(async () => {
+      // Each use begins the time anew.
+      now += 1_000
+      return (await on.send(legacy('ping', {}, { headers }))).status
+    }).toBe(404)
   })
 })

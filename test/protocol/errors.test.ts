@@ -13,10 +13,10 @@ function doing(run: () => unknown): Router {
   return router
 }
 
-const ask = (client: TestClient): Promise<unknown>[] => [
-  client.callTool('boom'),
-  client.getPrompt('boom'),
-  client.readResource('boom://x'),
+const ask = (client: TestClient): (() => Promise<unknown>)[] => [
+  () => client.callTool('boom'),
+  () => client.getPrompt('boom'),
+  () => client.readResource('boom://x'),
 ]
 
 describeMatrix('what a handler throws', {}, (setup, cell) => {
@@ -42,7 +42,7 @@ describeMatrix('what a handler throws', {}, (setup, cell) => {
     for (later of [false, true]) {
       for (thrown of values) {
         for (const answer of ask(client)) {
-          await expect(answer).rejects.toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
+          await expect(answer()).rejects.toMatchObject({ code: -32603, message: 'Internal error', data: undefined })
         }
         expect(setup.expectErrors(3)).toEqual([thrown, thrown, thrown])
         if (cell.http) expect(setup.wire.statuses.at(-1)).toBe(200)
@@ -66,7 +66,7 @@ describeMatrix('what a handler throws', {}, (setup, cell) => {
         }),
       )
       for (const answer of ask(client)) {
-        await expect(answer).rejects.toMatchObject({ code: number, message: 'The study is archived', data })
+        await expect(answer()).rejects.toMatchObject({ code: number, message: 'The study is archived', data })
       }
     }
     const bare = await setup(

@@ -56,7 +56,8 @@ describeMatrix('ids', {}, (setup, cell) => {
       return 'done'
     })
     const client = await setup(router)
-    const first = client.requestAs('same', { method: 'tools/call', params: { name: 'wait' } })
+    // Where the second is refused, the client takes that for the answer to this one.
+    const first = client.requestAs('same', { method: 'tools/call', params: { name: 'wait' } }).catch(() => undefined)
     await started.promise
     const second = setup.wire.ask(request(cell, 'same', { method: 'tools/list' }))
     if (cell.http && !cell.sessions) expect((await second)['result']).toMatchObject({ tools: [{ name: 'wait' }] })
@@ -65,7 +66,7 @@ describeMatrix('ids', {}, (setup, cell) => {
     await expect(setup.wire.next(({ result }) => JSON.stringify(result ?? '').includes('done'))).resolves.toMatchObject(
       { id: 'same' },
     )
-    await Promise.allSettled([first])
+    await first
   })
 
   verifies('ids.reuse', 'that are answered can be used again', async () => {

@@ -4,6 +4,7 @@ import { createRouter } from 'phantom-mcp'
 import { fetchHandler } from 'phantom-mcp/fetch'
 import { nodeHandler } from 'phantom-mcp/node'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../http/_eventually.js'
 import { fixture } from '../http/_fixture.js'
 import {
   afterTest,
@@ -115,7 +116,7 @@ describe('P1: 100,000 levels', () => {
       method: 'tools/call',
       params: { name: 'echo', arguments: { text: 'alive' }, _meta: META },
     })
-    await expect.poll(() => blockText(child.answer('after')), { timeout: 2_000 }).toBe('alive')
+    await eventually(() => blockText(child.answer('after'))).toBe('alive')
     expect(child.messages).toHaveLength(BODIES.length + 1)
     const refused = child.messages.slice(0, -1)
     expect(refused.every(({ error }) => [-32600, -32602, -32700].includes((error as Json)['code'] as number))).toBe(
@@ -258,7 +259,7 @@ describe('many requests', () => {
       head(call, { connection: 'close', 'content-length': String(Buffer.byteLength(call.body as string)) }) +
         (call.body as string),
     )
-    await expect.poll(() => sent).toBe(100)
+    await eventually(() => sent).toBe(100)
     socket.socket.resume()
     await socket.ended
     expect(socket.received).toContain('"text":"done"')

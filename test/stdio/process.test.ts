@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../http/_eventually.js'
 import { bundled, Child, codeOf, initialize, type Json, legacy, modern, textOf } from './_child.js'
 
 const SERVER = `
@@ -86,7 +87,7 @@ describe('framing', () => {
     const child = new Child(file)
     const message = legacy('κ-1', 'tools/call', { name: 'echo', arguments: { text: TEXT } })
     for (const byte of Buffer.from(`${JSON.stringify(message)}\n`)) await child.write(Uint8Array.of(byte))
-    await expect.poll(() => textOf(child.answer('κ-1'))).toBe(TEXT)
+    await eventually(() => textOf(child.answer('κ-1'))).toBe(TEXT)
     expect(child.stdout).not.toContain('\uFFFD')
   })
 
@@ -95,9 +96,9 @@ describe('framing', () => {
     const bytes = Buffer.from([1, 2, 3].map((id) => `${JSON.stringify(call(id, 'echo', { text: TEXT }))}\n`).join(''))
     const cut = bytes.lastIndexOf(Buffer.from('🧭')) + 2
     await child.write(bytes.subarray(0, cut))
-    await expect.poll(() => child.answer(2)).toBeDefined()
+    await eventually(() => child.answer(2)).toBeDefined()
     await child.write(bytes.subarray(cut))
-    await expect.poll(() => [1, 2, 3].map((id) => textOf(child.answer(id)))).toEqual([TEXT, TEXT, TEXT])
+    await eventually(() => [1, 2, 3].map((id) => textOf(child.answer(id)))).toEqual([TEXT, TEXT, TEXT])
   })
 
   test('CRLF, a byte order mark, blank lines and a last line without its end', async () => {
@@ -113,7 +114,7 @@ describe('framing', () => {
   test('a line that is too long is refused, and the next one is served', async () => {
     const child = new Child(small)
     await child.send(call(1, 'echo', { text: 'x'.repeat(3_000) }), call(2, 'noargs'))
-    await expect.poll(() => textOf(child.answer(2))).toBe('ok')
+    await eventually(() => textOf(child.answer(2))).toBe('ok')
     const [refused] = child.messages
     expect(codeOf(refused)).toBe(-32600)
     expect(refused).toMatchObject({ error: { data: { reason: 'too_large', option: 'maxLineBytes' } } })
@@ -122,7 +123,7 @@ describe('framing', () => {
     for (let at = 0; at < 5; at++) await child.write('漢'.repeat(200))
     await child.write('\n')
     await child.send(call(3, 'noargs'))
-    await expect.poll(() => textOf(child.answer(3))).toBe('ok')
+    await eventually(() => textOf(child.answer(3))).toBe('ok')
     expect(child.messages).toHaveLength(4)
   })
 
@@ -133,7 +134,7 @@ describe('framing', () => {
     await child.write('{"jsonrpc":"2.0","id":71,"method":5}\n')
     await child.write('{"jsonrpc":"2.0","id":72,"method":"tools/call"}\n')
     await child.write('{"jsonrpc":"2.0","id":73,"method":"tools/list"}\n')
-    await expect.poll(() => child.answer(73)).toMatchObject({ result: {} })
+    await eventually(() => child.answer(73)).toMatchObject({ result: {} })
     const errors = child.messages.filter(({ error }) => error !== undefined)
     expect(errors.map((error) => [error['id'], codeOf(error)])).toEqual([
       [undefined, -32700],
@@ -146,9 +147,9 @@ describe('framing', () => {
   test('A3: a session gets null where the id could not be read', async () => {
     const child = new Child(file)
     await child.send(initialize(1))
-    await expect.poll(() => child.answer(1)).toBeDefined()
+    await eventually(() => child.answer(1)).toBeDefined()
     await child.write('{\n')
-    await expect.poll(() => child.messages[1]).toMatchObject({ id: null, error: { code: -32700 } })
+    await eventually(() => child.messages[1]).toMatchObject({ id: null, error: { code: -32700 } })
   })
 
   test.each([
@@ -160,7 +161,7 @@ describe('framing', () => {
     const child = new Child(file)
     await child.write(Buffer.concat([bytes, Buffer.from('\n')]))
     await child.send(call(1, 'echo', { text: TEXT }))
-    await expect.poll(() => textOf(child.answer(1))).toBe(TEXT)
+    await eventually(() => textOf(child.answer(1))).toBe(TEXT)
     expect(child.messages.map(codeOf)).toEqual([-32700, undefined])
   })
 })
@@ -169,7 +170,7 @@ describe('stdout', () => {
   test('carries messages only: what a handler prints goes to stderr', async () => {
     const child = new Child(file)
     await child.send(call(1, 'chatty'), call(2, 'fail'))
-    await expect.poll(() => child.answer(2)).toBeDefined()
+    await eventually(() => child.answer(2)).toBeDefined()
     child.end()
     expect(await child.exited).toBe(0)
     expect(child.messages.map(({ id }) => id)).toEqual([1, 2])
@@ -183,7 +184,7 @@ describe('stdout', () => {
   test('timers, counters and groups of the console work as before', async () => {
     const child = new Child(file)
     await child.send(call(1, 'counting'))
-    await expect.poll(() => child.stderr).toContain('counted')
+    await eventually(() => child.stderr).toContain('counted')
     expect(child.stderr).not.toContain('No such label')
     expect(child.stderr.match(/timer: /g)).toHaveLength(2)
     expect(child.stderr).toContain('counter: 1\ncounter: 1\n')
@@ -220,7 +221,7 @@ describe('the end', () => {
 
   test('a reader that has gone costs no crash', async () => {
     const child = new Child(file, { read: false })
-    await expect.poll(() => child.stderr).toContain('ready')
+    await eventually(() => child.stderr).toContain('ready')
     child.process.stdout.destroy()
     await child.send(...Array.from({ length: 20 }, (_, id) => call(id, 'noargs')))
     child.end()
@@ -244,7 +245,7 @@ describe('both eras on one pipe', () => {
       modern('d2', 'server/discover'),
       legacy('l3', 'tools/call', { name: 'noargs' }),
     )
-    await expect.poll(() => child.answer('l3')).toBeDefined()
+    await eventually(() => child.answer('l3')).toBeDefined()
     expect(child.answer('d1')).toMatchObject({ result: { supportedVersions: ['2026-07-28'], resultType: 'complete' } })
     expect(child.answer('i')).toMatchObject({ result: { protocolVersion: '2025-06-18' } })
     expect(child.answer('l1')?.['result']).not.toHaveProperty('resultType')
@@ -265,7 +266,7 @@ describe('both eras on one pipe', () => {
       modern(2, 'tools/list', { _meta: { [version]: '2025-11-25' } }),
       modern(3, 'tools/list', { _meta: { 'io.modelcontextprotocol/clientCapabilities': undefined } }),
     )
-    await expect.poll(() => child.messages).toHaveLength(3)
+    await eventually(() => child.messages).toHaveLength(3)
     expect(child.answer(1)).toMatchObject({
       error: { code: -32022, data: { supported: ['2026-07-28'], requested: '2099-01-01' } },
     })
@@ -277,7 +278,7 @@ describe('both eras on one pipe', () => {
     const child = new Child(file)
     await child.send(initialize(1, '2025-03-26'), initialize(2, '2025-11-25'))
     await child.send([legacy(3, 'ping'), legacy(4, 'ping')])
-    await expect.poll(() => child.stdout.split('\n').length).toBe(4)
+    await eventually(() => child.stdout.split('\n').length).toBe(4)
     const [first, second, batch] = child.messages
     expect(first).toMatchObject({ result: { protocolVersion: '2025-03-26' } })
     expect([second?.['id'], codeOf(second)]).toEqual([2, -32600])
@@ -289,32 +290,32 @@ describe('calls in flight', () => {
   test('an id that is in flight is refused, whichever era asks; afterwards it is free', async () => {
     const child = new Child(file)
     await child.send(call(7, 'slow', { ms: 50 }), call(7, 'noargs'), legacy(7, 'tools/list'))
-    await expect.poll(() => child.messages).toHaveLength(3)
+    await eventually(() => child.messages).toHaveLength(3)
     expect(child.messages.map(codeOf)).toEqual([-32600, -32600, undefined])
     expect(textOf(child.messages[2])).toBe('slept')
     await child.send(call(7, 'noargs'))
-    await expect.poll(() => textOf(child.messages[3])).toBe('ok')
+    await eventually(() => textOf(child.messages[3])).toBe('ok')
   })
 
   test('quick answers overtake slow ones', async () => {
     const child = new Child(file)
     await child.send(call(1, 'slow', { ms: 50 }), call(2, 'noargs'))
-    await expect.poll(() => child.messages.map(({ id }) => id)).toEqual([2, 1])
+    await eventually(() => child.messages.map(({ id }) => id)).toEqual([2, 1])
   })
 
   test.each(['modern', 'legacy'])('%s: a cancelled call is aborted and not answered', async (era) => {
     const child = new Child(file)
     const wait = era === 'modern' ? call('w', 'wait') : legacy('w', 'tools/call', { name: 'wait' })
     await child.send(wait)
-    await expect.poll(() => child.stderr).toContain('waiting w')
+    await eventually(() => child.stderr).toContain('waiting w')
     await child.send({
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
       params: { requestId: 'w', reason: 'enough' },
     })
-    await expect.poll(() => child.stderr).toContain('aborted w')
+    await eventually(() => child.stderr).toContain('aborted w')
     await child.send(call('w', 'noargs'))
-    await expect.poll(() => textOf(child.answer('w'))).toBe('ok')
+    await eventually(() => textOf(child.answer('w'))).toBe('ok')
     child.end()
     expect(await child.exited).toBe(0)
     expect(child.messages).toHaveLength(1)
@@ -345,18 +346,13 @@ test('a client that does not read makes a handler wait that awaits its progress'
   const steps = (): number => child.stderr.match(/step/g)?.length ?? 0
   let last = -1
   let still = 0
-  await expect
-    .poll(
-      () => {
-        still = steps() === last && last > 0 ? still + 1 : 0
-        last = steps()
-        return still
-      },
-      { interval: 25, timeout: 5_000 },
-    )
-    .toBeGreaterThanOrEqual(6)
+  await eventually(() => {
+    still = steps() === last && last > 0 ? still + 1 : 0
+    last = steps()
+    return still
+  }).toBeGreaterThanOrEqual(15)
   expect(last).toBeLessThan(100)
   child.read()
-  await expect.poll(() => textOf(child.answer(1)), { timeout: 5_000 }).toBe('done')
+  await eventually(() => textOf(child.answer(1))).toBe('done')
   expect(child.messages.filter(({ method }) => method === 'notifications/progress')).toHaveLength(400)
 })
