@@ -10,7 +10,10 @@ import { delimiter, join } from 'node:path'
  * for       what is left out without it
  * @type {{ command: string, apt: string, for: string }[]}
  */
-const systemPackages = []
+const systemPackages = [
+  { command: 'nginx', apt: 'nginx-light', for: 'deployment behind nginx' },
+  { command: 'haproxy', apt: 'haproxy', for: 'deployment behind HAProxy' },
+]
 
 /** Installs what is missing and may be installed; says what is left out. */
 export async function installMissing() {

@@ -36,8 +36,13 @@ export class FetchCall implements HttpCall {
   get remote(): undefined {
     return undefined
   }
-  get closed(): AbortSignal {
-    return this.#gone.signal
+  get closed(): boolean {
+    return this.#gone.signal.aborted
+  }
+
+  onClosed(listener: () => void): void {
+    if (this.closed) queueMicrotask(listener)
+    else this.#gone.signal.addEventListener('abort', listener, { once: true })
   }
 
   /** Hosts have joined repeated headers with commas, so that two different values never pass for one. */
@@ -54,7 +59,7 @@ export class FetchCall implements HttpCall {
     let size = 0
     const reader = this.#request.body?.getReader()
     // A host that aborts a request does not always end its body.
-    this.closed.addEventListener('abort', () => void reader?.cancel().catch(() => undefined), { once: true })
+    this.onClosed(() => void reader?.cancel().catch(() => undefined))
     for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
       size += read.value.length
       if (size > limit) {
@@ -63,7 +68,7 @@ export class FetchCall implements HttpCall {
       }
       chunks.push(read.value)
     }
-    if (this.closed.aborted) throw new Error('The client hung up')
+    if (this.closed) throw new Error('The client hung up')
     return joined(chunks, size)
   }
 

@@ -9,18 +9,35 @@ function eventText({ id, message }: StreamEvent): string {
   return message === undefined ? `id: ${id}\ndata: \n\n` : `id: ${id}\nevent: message\ndata: ${message}\n\n`
 }
 
+/** An answer as the connection of a channel. */
+class StreamSink implements EventSink {
+  readonly #stream: HttpStream
+
+  constructor(stream: HttpStream) {
+    this.#stream = stream
+  }
+
+  write(event: StreamEvent): boolean {
+    return this.#stream.write(eventText(event))
+  }
+
+  drained(): Promise<void> {
+    return this.#stream.drained()
+  }
+
+  retry(ms: number): void {
+    this.#stream.write(`retry: ${ms}\n\n`)
+  }
+
+  end(): void {
+    this.#stream.end()
+  }
+}
+
 /** Opens the answer as the connection of a channel. */
 export function openSink(responder: Responder, onLost: (sink: EventSink) => void, headers?: HttpHeaders): EventSink {
-  const stream: HttpStream = responder.stream(headers)
-  const sink: EventSink = {
-    write: (event) => stream.write(eventText(event)),
-    drained: () => stream.drained(),
-    retry: (ms) => void stream.write(`retry: ${ms}\n\n`),
-    end: () => stream.end(),
-  }
-  const { closed } = responder.call
-  if (closed.aborted) queueMicrotask(() => onLost(sink))
-  else closed.addEventListener('abort', () => onLost(sink), { once: true })
+  const sink = new StreamSink(responder.stream(headers))
+  responder.call.onClosed(() => onLost(sink))
   return sink
 }
 

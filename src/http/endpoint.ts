@@ -1,4 +1,4 @@
-import { INTERNAL_FAILURE } from '../errors.js'
+import { INTERNAL_FAILURE, toFailure } from '../errors.js'
 import { type Message, parseMessage } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
 import type { Server } from '../server/server.js'
@@ -8,7 +8,7 @@ import { readJson } from './body.js'
 import { Cors } from './cors.js'
 import { claimsModern, namesModern, sessionMethodProblem, unreadCodec } from './era.js'
 import { Guard } from './guard.js'
-import type { HttpCall } from './http-call.js'
+import type { HttpCall, HttpHeaders } from './http-call.js'
 import type { Incoming } from './incoming.js'
 import { servePost } from './legacy.js'
 import { accepted } from './media.js'
@@ -22,6 +22,7 @@ import { Responder, type Shared } from './responder.js'
 import { serveDelete, serveGet } from './session-streams.js'
 import { KeepAlive } from './sse.js'
 import { Sse2024 } from './sse-2024.js'
+import { isRetryable } from './status.js'
 
 /** What an endpoint serves besides MCP's own methods. */
 interface EndpointParts {
@@ -87,8 +88,11 @@ export class HttpEndpoint {
       begun?.(responder)
       await this.#serve(responder, refused)
     } catch (error) {
-      if (!call.closed.aborted) this.#server.report(error)
-      responder.refuse({ ...refuseUnread({ failure: INTERNAL_FAILURE }), status: 500 })
+      if (call.closed) return responder.refuse({ ...refuseUnread({ failure: INTERNAL_FAILURE }), status: 500 })
+      const failure = toFailure(error, (thrown) => this.#server.report(thrown))
+      const retry = isRetryable(failure)
+      const headers: HttpHeaders = retry ? { 'retry-after': '5' } : {}
+      responder.refuse({ ...refuseUnread({ failure }), status: retry ? 503 : 500, headers })
     }
   }
 

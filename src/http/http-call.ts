@@ -28,8 +28,10 @@ export interface HttpCall {
   headers(name: string): readonly string[]
   /** The whole body, or what an earlier body parser made of it. @throws BodyTooLarge once more than `limit` bytes came. */
   body(limit: number): Promise<Uint8Array | { readonly parsed: unknown }>
-  /** Aborted when the client has hung up before it had its answer. */
-  readonly closed: AbortSignal
+  /** True when the client has hung up before it had its answer. */
+  readonly closed: boolean
+  /** Calls back once when that happens, at once when it already has. */
+  onClosed(listener: () => void): void
   /** Answers and ends; header names in lower case, `content-length` is the host's. */
   reply(status: number, headers: HttpHeaders, body?: HttpBody): void
   /** Sends the status and headers at once and leaves the answer open. */

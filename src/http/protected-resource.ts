@@ -58,9 +58,13 @@ export function protectedResource(
 ): ProtectedResource | undefined {
   if (options === undefined) return undefined
   assertOptions(`${owner}, protectedResource`, options, OPTIONS)
-  const { resource, authorizationServers } = options
-  if (!Array.isArray(authorizationServers) || authorizationServers.length === 0) {
-    throw new TypeError(`${owner}, protectedResource: authorizationServers must name at least one issuer`)
+  const { resource, authorizationServers, scopes } = options
+  const issuers: unknown = authorizationServers
+  if (!Array.isArray(issuers) || issuers.length === 0 || !issuers.every((issuer) => URL.canParse(String(issuer)))) {
+    throw new TypeError(`${owner}, protectedResource: authorizationServers must be the URLs of at least one issuer`)
+  }
+  if (scopes !== undefined && !(Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) {
+    throw new TypeError(`${owner}, protectedResource: scopes must be a list of names`)
   }
   if (resource === undefined) {
     throw new TypeError(`${owner}, protectedResource: resource must be the public URL of this endpoint`)

@@ -49,8 +49,8 @@ export class CallReply implements Exchange {
     this.#openStream = open
   }
 
-  get closed(): AbortSignal {
-    return this.#responder.call.closed
+  onClosed(listener: () => void): void {
+    this.#responder.call.onClosed(listener)
   }
 
   get canStream(): boolean {

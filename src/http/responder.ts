@@ -14,6 +14,36 @@ export interface Shared {
   readonly telemetry: Telemetry
 }
 
+/** A stream that gets comments while it is silent. */
+class AliveStream implements HttpStream {
+  readonly #stream: HttpStream
+  readonly #keepAlive: KeepAlive
+  onEnd: (() => void) | undefined
+
+  constructor(stream: HttpStream, keepAlive: KeepAlive) {
+    this.#stream = stream
+    this.#keepAlive = keepAlive
+    keepAlive.add(stream)
+  }
+
+  write(chunk: string): boolean {
+    return this.#stream.write(chunk)
+  }
+
+  drained(): Promise<void> {
+    return this.#stream.drained()
+  }
+
+  leave(): void {
+    this.#keepAlive.remove(this.#stream)
+  }
+
+  end(): void {
+    this.#stream.end()
+    this.onEnd?.()
+  }
+}
+
 /** The way back of one HTTP request, with the headers that all its answers carry. */
 export class Responder {
   readonly call: HttpCall
@@ -23,6 +53,7 @@ export class Responder {
   readonly #keepAlive: KeepAlive
   readonly #telemetry: Telemetry
   #onEnd: (() => void)[] = NOBODY
+  #stream: AliveStream | undefined
 
   constructor(call: HttpCall, { keepAlive, telemetry }: Shared, shared?: HttpHeaders) {
     this.call = call
@@ -55,26 +86,20 @@ export class Responder {
   /** Opens an event stream that is kept alive until it ends or the client is gone. */
   stream(headers?: HttpHeaders): HttpStream {
     this.status ??= 200
-    const stream = this.call.stream(200, this.#headers(STREAM_HEADERS, headers))
-    this.#keepAlive.add(stream)
-    const { closed, path, remote } = this.call
+    const stream = new AliveStream(this.call.stream(200, this.#headers(STREAM_HEADERS, headers)), this.#keepAlive)
+    this.#stream = stream
+    this.call.onClosed(() => this.#over())
     if (this.#telemetry.traces('stream')) {
+      const { path, remote } = this.call
       void this.#telemetry.span('stream', { path, remote }, () => new Promise<void>((over) => this.onEnd(over)))
     }
-    const remove = (): void => {
-      this.#keepAlive.remove(stream)
-      this.#ended()
-    }
-    if (closed.aborted) remove()
-    else closed.addEventListener('abort', remove, { once: true })
-    return {
-      write: (chunk) => stream.write(chunk),
-      drained: () => stream.drained(),
-      end: () => {
-        remove()
-        stream.end()
-      },
-    }
+    stream.onEnd = () => this.#over()
+    return stream
+  }
+
+  #over(): void {
+    this.#stream?.leave()
+    this.#ended()
   }
 
   #ended(): void {

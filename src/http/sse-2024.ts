@@ -16,7 +16,6 @@ import type { Sse2024Options } from './sse-2024-options.js'
 /** A client with its one stream: what it posts is answered there. */
 class Connected implements Exchange {
   readonly canStream = true
-  readonly closed = undefined
   readonly client: Client
   readonly access: Access | undefined
   readonly #stream: HttpStream
@@ -74,7 +73,7 @@ export class Sse2024 {
       connected.end()
     }
     const stopWatching = this.#server.context.onClose(end)
-    responder.call.closed.addEventListener('abort', end, { once: true })
+    responder.call.onClosed(end)
     stream.write(`event: endpoint\ndata: ${this.messagePath}?sessionId=${id}\n\n`)
   }
 

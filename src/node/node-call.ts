@@ -10,7 +10,7 @@ type MaybeParsed = IncomingMessage & { readonly body?: unknown }
 export class NodeCall implements HttpCall {
   readonly #request: MaybeParsed
   readonly #response: ServerResponse
-  #closed: AbortController | undefined
+  #onClosed: (() => void)[] | undefined
   #repeats: boolean | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse) {
@@ -42,9 +42,23 @@ export class NodeCall implements HttpCall {
     return typeof value === 'string' ? [value] : value
   }
 
-  get closed(): AbortSignal {
-    this.#closed ??= this.#watch()
-    return this.#closed.signal
+  get closed(): boolean {
+    const response = this.#response
+    return (response.destroyed || response.closed) && !response.writableFinished
+  }
+
+  onClosed(listener: () => void): void {
+    if (this.closed) return queueMicrotask(listener)
+    if (this.#onClosed !== undefined) {
+      this.#onClosed.push(listener)
+      return
+    }
+    this.#onClosed = [listener]
+    this.#response.once('close', () => {
+      const listeners = this.#onClosed
+      this.#onClosed = undefined
+      if (this.closed) for (const told of listeners ?? []) told()
+    })
   }
 
   body(limit: number): Promise<Uint8Array | { readonly parsed: unknown }> {
@@ -67,36 +81,41 @@ export class NodeCall implements HttpCall {
   }
 
   stream(status: number, headers: HttpHeaders): HttpStream {
-    const response = this.#response
-    // A client that goes away while something is written is no error of ours; `closed` tells who wants to know.
-    response.on('error', () => undefined)
-    response.writeHead(status, headers)
-    response.flushHeaders()
-    let waiting: Promise<void> | undefined
-    return {
-      write: (chunk) => isDone(response) || response.write(chunk),
-      drained: () => {
-        // One wait for all who wait: a handler may send much without waiting for any of it.
-        waiting ??= drained(response).finally(() => {
-          waiting = undefined
-        })
-        return waiting
-      },
-      end: () => void response.end(),
-    }
-  }
-
-  #watch(): AbortController {
-    const controller = new AbortController()
-    const response = this.#response
-    const abort = (): void => {
-      if (!response.writableFinished) controller.abort()
-    }
-    if (response.destroyed || response.closed) abort()
-    else response.once('close', abort)
-    return controller
+    return new NodeStream(this.#response, status, headers)
   }
 }
+
+/** An open answer over `node:http`. */
+class NodeStream implements HttpStream {
+  readonly #response: ServerResponse
+  #waiting: Promise<void> | undefined
+
+  constructor(response: ServerResponse, status: number, headers: HttpHeaders) {
+    this.#response = response
+    // A client that goes away while something is written is no error of ours; `onClosed` tells who wants to know.
+    response.on('error', ignore)
+    response.writeHead(status, headers)
+    response.flushHeaders()
+  }
+
+  write(chunk: string): boolean {
+    return isDone(this.#response) || this.#response.write(chunk)
+  }
+
+  /** One wait for all who wait: a handler may send much without waiting for any of it. */
+  drained(): Promise<void> {
+    this.#waiting ??= drained(this.#response).finally(() => {
+      this.#waiting = undefined
+    })
+    return this.#waiting
+  }
+
+  end(): void {
+    this.#response.end()
+  }
+}
+
+const ignore = (): void => undefined
 
 function byteLength(body: HttpBody): number {
   if (typeof body === 'string') return Buffer.byteLength(body)
@@ -124,24 +143,30 @@ function drained(response: ServerResponse): Promise<void> {
   })
 }
 
-/** Counts what really comes: `content-length` may be missing or a lie. Most bodies are one chunk, which is not copied. */
+/**
+ * Counts what really comes: `content-length` may be missing or a lie. Most bodies are one chunk, which is not copied.
+ * Nothing of it stays on the request: a stream would keep its body for as long as it is open.
+ */
 function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    let chunks: Buffer[] = []
     let size = 0
-    request.on('data', (chunk: Buffer) => {
+    const settle = (finish: () => void): void => {
+      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      finish()
+      chunks = []
+    }
+    const onData = (chunk: Buffer): void => {
       size += chunk.length
       if (size <= limit) chunks.push(chunk)
       else {
         request.pause()
-        reject(new BodyTooLarge())
+        settle(() => reject(new BodyTooLarge()))
       }
-    })
-    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
-    request.on('error', reject)
-    request.on('close', () => {
-      // It closes after every request; an error is made only where there is one.
-      if (!request.complete) reject(new Error('The client hung up'))
-    })
+    }
+    const onEnd = (): void => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+    const onError = (error: Error): void => settle(() => reject(error))
+    const onClose = (): void => settle(() => reject(new Error('The client hung up')))
+    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
 }

@@ -5,6 +5,9 @@ import type { SchemaPlace } from './schema-model.js'
 import { keySegment, problemText } from './schema-text.js'
 import { isStandardSchema } from './standard-schema.js'
 
+// Costs nothing when it is asked of the object and key of a loop, which cannot be said of `Object.hasOwn`.
+const hasOwn = Object.prototype.hasOwnProperty
+
 /** One field of a record. Entries are linked, which is the fastest way to walk them beside the members of an object. */
 interface Entry {
   readonly key: string
@@ -45,17 +48,22 @@ export class FieldRecord {
     this.eager = eager
   }
 
-  /** The first member that does not fit as it is, or that has a default to fill in; undefined when there is none. */
+  /**
+   * The field to begin a thorough check with: one that does not fit as it is, or has a default to fill in, or comes before such
+   * a one. Undefined when every member fits.
+   */
   findMisfit(value: Record<string, unknown>): Entry | undefined {
-    if (!isPlain(value)) return this.#findByName(value)
     let entry = this.first
+    let skipped: Entry | undefined
     // Members mostly come in declaration order, and walking an object is twice as fast as asking it for each name.
     for (const key in value) {
-      entry = seek(entry, key)
-      if (entry === undefined) return this.#findByName(value)
+      const found = seek(entry, key)
+      if (found === undefined || !hasOwn.call(value, key)) return this.#findByName(value)
+      if (found !== entry) skipped ??= entry
       const member = value[key]
-      if (member === undefined ? entry.spec.needed : !entry.spec.fits(member)) return entry
-      entry = entry.next
+      // What was skipped may come later, so that nothing is known about it yet.
+      if (member === undefined ? found.spec.needed : !found.spec.fits(member)) return skipped ?? found
+      entry = found.next
     }
     while (entry !== undefined && !entry.spec.needed) entry = entry.next
     return entry

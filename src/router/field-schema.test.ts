@@ -56,6 +56,21 @@ test('enumerable members that an object inherits do not count', () => {
   expect(schema?.check(value)).toEqual({ ok: true, value })
 })
 
+test('a member is checked wherever it stands', () => {
+  const fields = {
+    first: field.integer(),
+    second: field.string({ validate: () => true }),
+    third: field.string({ maxLength: 3 }),
+  }
+  expect(check(fields, { second: 'x', first: 'wrong' })).toEqual(failed('first must be an integer, not a string'))
+  expect(check(fields, { third: 'long', first: 'wrong' })).toEqual(
+    failed('first must be an integer, not a string', 'third must have at most 3 characters'),
+  )
+  expect(check({ inner: field.map(fields) }, { inner: { third: 'abc', second: 'x', first: 0.5 } })).toEqual(
+    failed('inner.first must be an integer, not 0.5'),
+  )
+})
+
 test('many choices', () => {
   const letters = [...'abcdefghijklmnop']
   const fields = { one: field.string({ in: letters }), none: field.integer({ exclusion: [1, 2, 3, 4, 5, 6, 7, 8, 9] }) }

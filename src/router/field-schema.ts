@@ -33,7 +33,7 @@ export class FieldSchema implements Schema {
     const misfit = this.#record.findMisfit(value)
     if (misfit === undefined) return { ok: true, value }
     const run = createRun()
-    // Everything before the first misfit is known to be right.
+    // What is declared before it is known to be right.
     const parsed = this.#record.check(value, run, misfit)
     return run.pending.length > 0 ? settle(run).then(() => this.#conclude(run, parsed)) : this.#conclude(run, parsed)
   }

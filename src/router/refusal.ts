@@ -49,17 +49,18 @@ const HEADER_TEXT = /^[\t\x20-\x7e]*$/
 /** The value of `WWW-Authenticate`; `more` is added where the challenge does not say it. */
 export function formatChallenge(challenge: string | Challenge, more: Readonly<Record<string, string>> = {}): string {
   if (typeof challenge === 'string') {
-    if (!HEADER_TEXT.test(challenge))
-      throw new TypeError('unauthorized: the challenge has characters that a header cannot carry')
-    const missing = Object.entries(more).filter(([name]) => !new RegExp(`\\b${name}=`, 'i').test(challenge))
-    return [
-      challenge,
-      ...missing.map(([name, value]) => `${challenge.includes('=') ? ', ' : ' '}${pair(name, value)}`),
-    ].join('')
+    if (!HEADER_TEXT.test(challenge) || challenge.trim() === '') {
+      throw new TypeError('unauthorized: the challenge must be text that a header can carry')
+    }
+    // What is said inside of quotes names no parameter.
+    const names = challenge.replace(/"(?:[^"\\]|\\.)*"/g, '')
+    const missing = Object.entries(more).filter(([name]) => !new RegExp(`\\b${name}\\s*=`, 'i').test(names))
+    if (missing.length === 0) return challenge
+    return challenge + (names.includes('=') ? ', ' : ' ') + missing.map(([name, value]) => pair(name, value)).join(', ')
   }
   const { method, ...own } = challenge
-  if (!TOKEN.test(method))
-    throw new TypeError(`unauthorized: '${method}' is no authentication scheme; method is one such as Bearer`)
+  if (typeof method !== 'string' || !TOKEN.test(method))
+    throw new TypeError(`unauthorized: '${String(method)}' is no authentication scheme; method is one such as Bearer`)
   const pairs = Object.entries({ ...more, ...own }).map(([name, value]) => pair(name, value))
   return pairs.length === 0 ? method : `${method} ${pairs.join(', ')}`
 }

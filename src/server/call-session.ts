@@ -41,6 +41,8 @@ export interface CallSessionParts extends Caller {
 export class CallSession implements Session {
   readonly client: Client
   readonly params: Readonly<Record<string, unknown>>
+  /** For an operation that waits for the end of its call without needing a signal for it. */
+  onCancel: (() => void) | undefined
   readonly access: Access
   readonly #request: RequestMessage
   readonly #exchange: Exchange
@@ -54,6 +56,7 @@ export class CallSession implements Session {
   #log: SessionLog | undefined
   #progress = Number.NEGATIVE_INFINITY
   #over = false
+  #watching = false
   #cancelled: CallCancelled | undefined
   #onCancel: (() => void) | undefined
   #onAbort: ((error: Error) => void) | undefined
@@ -180,11 +183,11 @@ export class CallSession implements Session {
   }
 
   subscribe(uri: string): void {
-    this.#keep(() => this.client.subscriptions.add(followedUri(uri)))
+    this.#keep(() => this.client.follow(followedUri(uri)))
   }
 
   unsubscribe(uri: string): void {
-    this.#keep(() => this.client.subscriptions.delete(followedUri(uri)))
+    this.#keep(() => this.client.unfollow(followedUri(uri)))
   }
 
   async finish(): Promise<void> {
@@ -208,6 +211,7 @@ export class CallSession implements Session {
     this.#cancelled = new CallCancelled(reason ?? 'The client cancelled the call')
     this.#controller?.abort(this.#cancelled)
     this.#onCancel?.()
+    this.onCancel?.()
   }
 
   /** From here on names are those of a mounted router; allow-lists have them with what was put in front. */
@@ -244,20 +248,18 @@ export class CallSession implements Session {
     this.#onAbort?.(error)
   }
 
+  /** Takes the client's hang-up for a cancelled call, where the version says so. */
+  watchClient(): void {
+    if (this.#watching || !this.client.codec.hangUpCancels) return
+    this.#watching = true
+    this.#exchange.onClosed?.(() => this.cancel('The client hung up'))
+  }
+
   #openSignal(): AbortController {
     const controller = new AbortController()
     if (this.#cancelled !== undefined) controller.abort(this.#cancelled)
-    const closed = this.client.codec.hangUpCancels ? this.#exchange.closed : undefined
-    if (closed?.aborted) this.#hangUp(controller)
-    else closed?.addEventListener('abort', () => this.#hangUp(controller), { once: true })
+    this.watchClient()
     return controller
-  }
-
-  #hangUp(controller: AbortController): void {
-    if (this.#over) return
-    this.#controller ??= controller
-    controller.abort(new CallCancelled('The client hung up'))
-    this.cancel('The client hung up')
   }
 
   async #sendLog(level: LogLevel, data: unknown, logger?: string): Promise<void> {

@@ -1,8 +1,9 @@
 import type { Store } from '../backplane/store.js'
 import { notificationMessage } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
+import type { Kind } from '../router/catalogue.js'
 import { EventChannel, type EventSink } from './event-channel.js'
-import { ALL_LISTS, type Listeners } from './listeners.js'
+import { ALL_LISTS, type Listener, type Listeners } from './listeners.js'
 import type { LiveSession, Sessions } from './sessions.js'
 import { type ResumeOptions, StreamLog, streamOf } from './stream-log.js'
 
@@ -24,6 +25,9 @@ export interface ChannelsOptions {
 export class Channels {
   readonly #options: ChannelsOptions
   readonly #byKey = new Map<string, EventChannel>()
+  /** Sessions with a stream of their own, looked after by one timer for all. */
+  readonly #sessions = new Map<LiveSession, EventChannel>()
+  #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: ChannelsOptions) {
     this.#options = options
@@ -32,7 +36,9 @@ export class Channels {
   /** A stream for one call; it is forgotten when it ends, and what is in its log stays for a while. */
   openCall(session: LiveSession): EventChannel {
     const channel = this.#open(session, this.#options.ids())
-    const forget = session.onEnd(() => void channel.end())
+    const forget = session.onEnd((how) => {
+      if (how === 'ended') void channel.end()
+    })
     const end = channel.end.bind(channel)
     channel.end = async (message) => {
       forget()
@@ -81,27 +87,28 @@ export class Channels {
     const channel = this.#open(session, SESSION_STREAM)
     if (after === undefined) await channel.log.drop()
     session.holds++
-    const remove = listeners.add({
-      access,
-      lists: ALL_LISTS,
-      resources: session.client.subscriptions,
-      tell: (method, params) => void channel.send(notificationMessage(method, params)),
-    })
-    const timer = setInterval(() => this.#check(session, channel), Math.max(10, Math.floor(sessions.ttlMs / 4)))
-    session.onEnd(() => {
-      clearInterval(timer)
+    const remove = listeners.add(new SessionListener(session, access, channel))
+    session.onEnd((how) => {
       remove()
+      this.#sessions.delete(session)
       this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
-      void channel.end()
+      void (how === 'ended' ? channel.end() : channel.release(RETRY_MS))
     })
+    this.#sessions.set(session, channel)
+    this.#timer ??= quietTimer(() => this.#checkAll(), Math.max(10, Math.floor(sessions.ttlMs / 4)))
     return channel
   }
 
-  /** A connected client keeps its session in time; one that has stayed away as long as a session may be idle has left it. */
-  #check(session: LiveSession, channel: EventChannel): void {
+  /** Connected clients keep their sessions in time; one that has stayed away as long as it may be idle has left. */
+  #checkAll(): void {
     const { sessions, report } = this.#options
-    if (channel.attached) sessions.renew(session).catch(report)
-    else sessions.expire(session).catch(report)
+    for (const [session, channel] of this.#sessions) {
+      const checked = channel.attached ? sessions.renew(session) : sessions.expire(session)
+      checked.catch(report)
+    }
+    if (this.#sessions.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 
   #open(session: LiveSession, name: string): EventChannel {
@@ -113,6 +120,35 @@ export class Channels {
   #channel(session: LiveSession, name: string): EventChannel {
     const { store, resume: options, report } = this.#options
     return new EventChannel(new StreamLog(store, session.id, { name, options }), report)
+  }
+}
+
+/** A timer that does not keep the process alive, on hosts where that is a question. */
+function quietTimer(run: () => void, everyMs: number): ReturnType<typeof setInterval> {
+  const timer = setInterval(run, everyMs)
+  ;(timer as { unref?(): void }).unref?.()
+  return timer
+}
+
+/** A session that hears what happens on its stream. */
+class SessionListener implements Listener {
+  readonly access: Access
+  readonly lists: ReadonlySet<Kind> = ALL_LISTS
+  readonly #session: LiveSession
+  readonly #channel: EventChannel
+
+  constructor(session: LiveSession, access: Access, channel: EventChannel) {
+    this.#session = session
+    this.access = access
+    this.#channel = channel
+  }
+
+  get resources(): ReadonlySet<string> {
+    return this.#session.client.subscriptions
+  }
+
+  tell(method: string, params: object): void {
+    void this.#channel.send(notificationMessage(method, params))
   }
 }
 

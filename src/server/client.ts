@@ -37,11 +37,21 @@ export class Client {
   }
 
   /** Canonical URIs of the resources that the session follows. */
-  get subscriptions(): Set<string> {
+  get subscriptions(): ReadonlySet<string> {
+    return this.#subscriptions ?? NONE
+  }
+
+  follow(uri: string): void {
     this.#subscriptions ??= new Set()
-    return this.#subscriptions
+    this.#subscriptions.add(uri)
+  }
+
+  unfollow(uri: string): void {
+    this.#subscriptions?.delete(uri)
   }
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** A client together with what it may do: what an access is made of is asked for each request, the client may live longer. */
 export interface Caller {

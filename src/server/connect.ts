@@ -14,7 +14,8 @@ export async function connectCaller(
   sessionId: string | undefined,
 ): Promise<Access | Refusal> {
   const access = new Access(sessionId)
-  const answer: unknown = await connect?.(access, request)
+  if (connect === undefined) return access
+  const answer: unknown = await connect(access, request)
   if (isRefusal(answer)) return answer
   if (answer !== access) throw new TypeError('connect must return the session that it was given, or a refusal')
   const name: unknown = principal?.(access as never)

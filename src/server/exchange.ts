@@ -9,6 +9,6 @@ export interface Exchange {
   readonly canStream: boolean
   /** Lets the connection go while the call runs on, where its answer can be fetched later. */
   finish?(): Promise<void>
-  /** Aborted when the client has hung up; made when it is first asked for. */
-  readonly closed: AbortSignal | undefined
+  /** Calls back once when the client hangs up; a pipe that has no hang-up of its own leaves it out. */
+  onClosed?(listener: () => void): void
 }

@@ -46,10 +46,11 @@ export class Listeners {
   listChanged(kind: Kind, names?: readonly string[]): number {
     const { method, visible } = LISTS[kind]
     let told = 0
-    for (const { access, lists, tell } of this.#all) {
+    for (const listener of this.#all) {
+      const { access, lists } = listener
       const concerned = names?.some((name) => access.sees(visible, name)) ?? !access.limits(visible)
       if (!lists.has(kind) || !concerned) continue
-      tell(method, {})
+      listener.tell(method, {})
       told++
     }
     return told
@@ -58,11 +59,12 @@ export class Listeners {
   /** Resources have changed: each follower is asked about once, for all of them, and told of those still allowed. */
   async resourcesUpdated(authorizing: Authorizing, uris: readonly string[]): Promise<number> {
     const wanted = new Map(uris.map((uri) => [followedUri(uri), uri]))
-    const told = [...this.#all].map(async ({ access, resources, tell }) => {
+    const told = [...this.#all].map(async (listener) => {
+      const { access, resources } = listener
       const followed = [...wanted].filter(([canonical]) => resources.has(canonical)).map(([, uri]) => uri)
       if (followed.length === 0) return 0
       const allowed = await authorizeResources(authorizing, followed, access)
-      for (const uri of allowed) tell('notifications/resources/updated', { uri })
+      for (const uri of allowed) listener.tell('notifications/resources/updated', { uri })
       return allowed.length === 0 ? 0 : 1
     })
     return (await Promise.all(told)).reduce<number>((sum, one) => sum + one, 0)

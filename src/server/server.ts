@@ -17,6 +17,7 @@ import { Limits } from './limits.js'
 import { ALL_LISTS, Listeners } from './listeners.js'
 import { Listens } from './listens.js'
 import { Pages } from './pages.js'
+import { reachableStore } from './reachable-store.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
 import { Sessions } from './sessions.js'
 import { Telemetry } from './telemetry.js'
@@ -75,7 +76,7 @@ export class Server {
     this.#dispatcher = new Dispatcher(this.#context)
     router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names))
     if (!options.sessions) return
-    const { store } = options.backplane
+    const store = reachableStore(options.backplane.store)
     const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, resume } = options
     this.sessions = new Sessions({ store, ttlMs, max, clock, ids })
     const { sessions } = this
@@ -143,9 +144,10 @@ export class Server {
     return this.#dispatcher.serve(request, caller, exchange)
   }
 
-  /** @internal True when callers have to be let in: without `connect` nothing is asked and nothing waited for. */
+  /** @internal True when the application wants to know of callers; otherwise nothing is asked and nothing waited for. */
   get connects(): boolean {
-    return this.#context.router.options.connect !== undefined
+    const { connect, disconnect, terminate } = this.#context.router.options
+    return connect !== undefined || disconnect !== undefined || terminate !== undefined
   }
 
   /** @internal Undefined when the application failed to say who is calling; that is reported. */

@@ -56,7 +56,7 @@ describe('a session', () => {
     })
     expect(again?.client.codec.version).toBe('2025-06-18')
     session.client.logLevel = 'error'
-    session.client.subscriptions.add('notes://1')
+    session.client.follow('notes://1')
     await sessions.save(session)
     const later = await create().use(session.id, 'ada')
     expect([later?.client.logLevel, [...(later?.client.subscriptions ?? [])]]).toEqual(['error', ['notes://1']])

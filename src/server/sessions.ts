@@ -27,7 +27,7 @@ export class LiveSession {
   holds = 0
   writtenMs = 0
   ended = false
-  readonly #onEnd = new Set<() => void>()
+  #onEnd: Set<EndListener> | undefined
 
   constructor(id: string, codec: Codec, principal: string | null) {
     this.id = id
@@ -36,19 +36,33 @@ export class LiveSession {
   }
 
   /** Returns the way to stop being told. */
-  onEnd(listener: () => void): () => void {
+  onEnd(listener: EndListener): () => void {
+    this.#onEnd ??= new Set()
     this.#onEnd.add(listener)
-    return () => this.#onEnd.delete(listener)
+    return () => this.#onEnd?.delete(listener)
   }
 
-  /** Nothing happens the second time. */
+  /** The session is over. Nothing happens the second time. */
   end(): void {
     if (this.ended) return
-    this.ended = true
     for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The session has ended')
-    for (const listener of [...this.#onEnd]) listener()
+    this.#close('ended')
+  }
+
+  /** This node lets the session go; another one, or a later one, may go on with it. */
+  leave(): void {
+    if (!this.ended) this.#close('left')
+  }
+
+  #close(how: Ending): void {
+    this.ended = true
+    for (const listener of [...(this.#onEnd ?? [])]) listener(how)
   }
 }
+
+/** A session that ends is gone for ever; one that was left goes on elsewhere. */
+export type Ending = 'ended' | 'left'
+type EndListener = (how: Ending) => void
 
 export interface SessionsOptions {
   readonly store: Store
@@ -141,12 +155,13 @@ export class Sessions {
 
   /** Ends what is here of every session, but not the sessions: another node, or this one later, may go on with them. */
   leave(): void {
-    for (const session of [...this.#live.values()]) session.end()
+    for (const session of [...this.#live.values()]) session.leave()
   }
 
   /** The store keeps a record somewhat longer than asked for; who opened the session knows better. */
   #isLate(id: string, record: SessionRecord | undefined): boolean {
-    const usedMs = this.#opened.get(id) ?? record?.writtenMs ?? 0
+    // Another node may have seen it later than this one.
+    const usedMs = Math.max(this.#opened.get(id) ?? 0, record?.writtenMs ?? 0)
     return this.#opened.has(id) && this.#options.clock() - usedMs > this.#options.ttlMs
   }
 
@@ -198,6 +213,6 @@ function restore(id: string, record: SessionRecord): LiveSession {
   client.info = record.info
   client.capabilities = record.capabilities
   client.logLevel = record.logLevel
-  for (const uri of record.subscriptions) client.subscriptions.add(uri)
+  for (const uri of record.subscriptions) client.follow(uri)
   return session
 }

@@ -37,7 +37,6 @@ function standsAlone(value: unknown): boolean {
  * share it. Nothing that comes in makes it throw.
  */
 export class Connection implements Exchange {
-  readonly closed = undefined
   readonly canStream = true
   readonly #server: Server
   readonly #send: Send

@@ -2,16 +2,21 @@ import type { IncomingMessage } from 'node:http'
 import {
   type Backplane,
   createRouter,
+  createServer,
   field,
   memoryBackplane,
   type Router,
   type RouterOptions,
+  type Server,
+  type ServerOptions,
   type Session,
   type Store,
   unauthorized,
 } from 'phantom-mcp'
+import { type ClientOptions, TestClient } from 'phantom-mcp/testing'
 import { expect } from 'vitest'
 import { PATIENT } from '../_messages.js'
+import { MemoryWire, type RawWire, StdioWire } from '../_wires.js'
 import {
   afterTest,
   type HeaderList,
@@ -310,4 +315,25 @@ export function slowBackplane(inner: Backplane = memoryBackplane()): Backplane {
     },
   }
   return { pubSub: inner.pubSub, store: slow }
+}
+
+export interface Pipe {
+  readonly server: Server
+  readonly client: TestClient
+  readonly wire: RawWire
+  readonly errors: unknown[]
+}
+
+/** A client on a pipe of its own, with the server in the test's hands. */
+export async function pipe(
+  kind: 'memory' | 'stdio',
+  router: Router,
+  options: ClientOptions & { readonly server?: ServerOptions } = {},
+): Promise<Pipe> {
+  const errors: unknown[] = []
+  const { server: serverOptions, ...clientOptions } = options
+  const server = createServer(router, { onError: (error) => errors.push(error), ...serverOptions })
+  const wire = kind === 'memory' ? new MemoryWire(server) : new StdioWire(server)
+  afterTest(() => wire.close())
+  return { server, wire, errors, client: await TestClient.connect(wire, clientOptions) }
 }

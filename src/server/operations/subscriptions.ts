@@ -50,7 +50,8 @@ export const listen: OperationHandler = async (context, session) => {
     const honoured = await honour(context, session)
     const meta = { [SUBSCRIPTION_ID]: session.requestId }
     const closed = new Promise<void>((resolve) => {
-      session.signal.addEventListener('abort', () => resolve(), { once: true })
+      session.onCancel = resolve
+      session.watchClient()
       stopWatching = context.onClose(resolve)
     })
     // Whatever happens from here on is told behind the acknowledgement, never before it.

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { hold, inSession, ProxyClient } from './_client.js'
+import { configOf, type Deployment, deploy, find, PROXIES } from './_proxies.js'
+
+const START_MS = 60_000
+
+describe.each(PROXIES)('%s', (proxy) => {
+  const missing = find(proxy) === undefined
+  const left = missing ? ` (left out: ${proxy} is not installed)` : ''
+
+  describe.skipIf(missing)(`in front of two processes with a shared store${left}`, { timeout: 30_000 }, () => {
+    let deployed: Deployment
+    let client: ProxyClient
+    beforeAll(async () => {
+      deployed = await deploy(proxy, { sessions: 'shared' })
+      client = new ProxyClient(deployed.port)
+    }, START_MS)
+
+    test('clients of 2026-07-28 reach both processes in turn', async () => {
+      const names: string[] = []
+      for (let call = 0; call < 8; call++) names.push(await client.who())
+      expect(names.filter((name) => name === 'a')).toHaveLength(4)
+      expect(names.filter((name) => name === 'b')).toHaveLength(4)
+    })
+
+    test('each session stays with one process, and both have some', async () => {
+      const homes = new Set<string>()
+      for (let index = 0; index < 24; index++) {
+        const headers = await client.begin()
+        const names = [await client.who(headers), await client.who(headers), await client.who(headers)]
+        expect(new Set(names).size).toBe(1)
+        homes.add(names[0] ?? '')
+      }
+      expect([...homes].sort()).toEqual(['a', 'b'])
+    })
+
+    test('events come one by one, and not when the stream ends', async () => {
+      const stream = (await client.open(hold('one by one'))).read()
+      await stream.gets('notifications/progress')
+      expect(stream.received).not.toContain('"result"')
+      deployed.release('one by one')
+      await stream.gets('"result"')
+    })
+
+    test('the GET stream of a session tells what comes while it is open', async () => {
+      const headers = await client.begin()
+      const stream = (await client.open({ method: 'GET', headers: { ...headers, accept: 'text/event-stream' } })).read()
+      expect(stream.answer.statusCode).toBe(200)
+      for (const round of [1, 2]) {
+        expect((await client.text(inSession('tell', headers))).status).toBe(200)
+        await expect
+          .poll(() => stream.received.split('notifications/message').length - 1, { timeout: 10_000, interval: 10 })
+          .toBe(round)
+      }
+      stream.hangUp()
+    })
+
+    test('a client that hangs up in a stream has cancelled its call', async () => {
+      const stream = (await client.open(hold('left stream'))).read()
+      await stream.gets('notifications/progress')
+      stream.hangUp()
+      await deployed.says('aborted left stream')
+    })
+
+    test('a client that hangs up before there is anything has cancelled its call', async () => {
+      const request = client.leaveUnanswered(hold('left early', { accept: 'application/json' }))
+      await deployed.says('holding left early')
+      request.destroy()
+      await deployed.says('aborted left early')
+    })
+
+    test('a name that is not listed is refused by the server', async () => {
+      const headers = { host: 'evil.example' }
+      expect((await client.text({ ...hold('x'), headers: { ...hold('x').headers, ...headers } })).status).toBe(403)
+    })
+  })
+
+  describe.skipIf(missing)(`in front of two processes with memory${left}`, { timeout: 30_000 }, () => {
+    test('every session finds its process', async () => {
+      const client = new ProxyClient((await deploy(proxy, { sessions: 'memory' })).port)
+      const homes = new Set<string>()
+      for (let index = 0; index < 16; index++) {
+        const headers = await client.begin()
+        const names = [await client.who(headers), await client.who(headers), await client.who(headers)]
+        expect(new Set(names).size).toBe(1)
+        homes.add(names[0] ?? '')
+      }
+      expect([...homes].sort()).toEqual(['a', 'b'])
+      expect(new Set([await client.who(), await client.who()]).size).toBe(2)
+    })
+  })
+})
+
+const without = (proxy: 'nginx' | 'haproxy'): string =>
+  find(proxy) === undefined ? ` (left out: ${proxy} is not installed)` : ''
+
+describe.skipIf(find('nginx') === undefined)(`nginx, what the samples rest on${without('nginx')}`, () => {
+  test('X-Accel-Buffering is what lets events through', { timeout: START_MS }, async () => {
+    const change = (config: string): string =>
+      config.replace('location / {', 'location / { proxy_ignore_headers X-Accel-Buffering;')
+    const deployed = await deploy('nginx', { sessions: 'memory', change })
+    const opening = new ProxyClient(deployed.port).open(hold('buffered'))
+    await deployed.says('holding buffered')
+    let opened = false
+    void opening.then(() => {
+      opened = true
+    })
+    // Less than the first comment on the silent stream would take to fill nginx's buffer, and more than an event needs.
+    await sleep(300)
+    expect(opened).toBe(false)
+    deployed.release('buffered')
+    const stream = (await opening).read()
+    await stream.gets('"result"')
+  })
+})
+
+describe.skipIf(find('haproxy') === undefined)(`HAProxy, what the samples rest on${without('haproxy')}`, () => {
+  test('comments keep a silent stream beyond the limits of the proxy', { timeout: START_MS }, async () => {
+    const change = (config: string): string => config.replaceAll(/timeout (client|server) 60s/g, 'timeout $1 1s')
+    const deployed = await deploy('haproxy', { sessions: 'memory', change })
+    const stream = (await new ProxyClient(deployed.port).open(hold('silent'))).read()
+    await stream.gets('notifications/progress')
+    await sleep(2_500)
+    deployed.release('silent')
+    await stream.gets('"result"')
+  })
+})
+
+describe('docs/deployment.md', () => {
+  test.each(PROXIES)('has both samples for %s', (proxy) => {
+    for (const sessions of ['shared', 'memory'] as const) {
+      expect(configOf(proxy, sessions)).toContain('127.0.0.1:8080')
+    }
+  })
+})
