@@ -1,8 +1,9 @@
 import type { EventChannel, EventSink } from '../server/event-channel.js'
 import type { StreamEvent } from '../server/stream-log.js'
-import type { HttpHeaders, HttpStream } from './http-call.js'
+import type { HttpCall, HttpHeaders, HttpStream } from './http-call.js'
 import type { CallStream, OpenCallStream } from './reply.js'
 import type { Responder } from './responder.js'
+import { sseEvent } from './sse.js'
 
 /** An event with its id; one without a message has empty data (2025-11-25 basic/transports, priming event). */
 function eventText({ id, message }: StreamEvent): string {
@@ -12,13 +13,21 @@ function eventText({ id, message }: StreamEvent): string {
 /** An answer as the connection of a channel. */
 class StreamSink implements EventSink {
   readonly #stream: HttpStream
+  readonly #call: HttpCall
+  readonly #ids: boolean
 
-  constructor(stream: HttpStream) {
+  constructor(stream: HttpStream, call: HttpCall, ids: boolean) {
     this.#stream = stream
+    this.#call = call
+    this.#ids = ids
+  }
+
+  get closed(): boolean {
+    return this.#call.closed
   }
 
   write(event: StreamEvent): boolean {
-    return this.#stream.write(eventText(event))
+    return this.#stream.write(this.#ids ? eventText(event) : sseEvent(event.message ?? ''))
   }
 
   drained(): Promise<void> {
@@ -34,9 +43,19 @@ class StreamSink implements EventSink {
   }
 }
 
+interface SinkOptions {
+  readonly headers?: HttpHeaders | undefined
+  /** False for versions whose events have none. @default true */
+  readonly ids?: boolean
+}
+
 /** Opens the answer as the connection of a channel. */
-export function openSink(responder: Responder, onLost: (sink: EventSink) => void, headers?: HttpHeaders): EventSink {
-  const sink = new StreamSink(responder.stream(headers))
+export function openSink(
+  responder: Responder,
+  onLost: (sink: EventSink) => void,
+  { headers, ids = true }: SinkOptions = {},
+): EventSink {
+  const sink = new StreamSink(responder.stream(headers), responder.call, ids)
   responder.call.onClosed(() => onLost(sink))
   return sink
 }
@@ -48,7 +67,7 @@ export function channelStreams(
 ): OpenCallStream {
   return (responder, headers): CallStream => {
     const channel = open()
-    const sink = openSink(responder, (lost) => channel.lost(lost), headers)
+    const sink = openSink(responder, (lost) => channel.lost(lost), { headers })
     void channel.attach(sink, { prime })
     return {
       send: (message) => channel.send(message),

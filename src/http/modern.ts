@@ -10,7 +10,7 @@ import type { Server } from '../server/server.js'
 import type { HttpCall, HttpHeaders } from './http-call.js'
 import type { Incoming } from './incoming.js'
 import { contradicts, mismatch, paramMismatch } from './mirrored.js'
-import { refuseMessage } from './refusal.js'
+import { notAcceptable, refuseMessage } from './refusal.js'
 import { CallReply } from './reply.js'
 import type { Responder } from './responder.js'
 import { statelessStatus } from './status.js'
@@ -56,6 +56,8 @@ function serveRequest(incoming: Incoming, request: RequestMessage): void {
     const status = read.code === 'METHOD_NOT_FOUND' ? 404 : 400
     return reply.end(status, refuse(CODEC, request.id, read).body)
   }
+  if (CODEC.methods.get(request.method)?.open && !accepted.stream)
+    return responder.refuse(notAcceptable('text/event-stream'))
   const client = new Client(CODEC, {
     info: read.clientInfo,
     capabilities: read.clientCapabilities,

@@ -1,6 +1,6 @@
 import type { HttpCall } from './http-call.js'
 import { accepted, isJsonType } from './media.js'
-import { type Refusal, refusal } from './refusal.js'
+import { notAcceptable, type Refusal, refusal } from './refusal.js'
 
 /** What is wrong with a POST before its body is read. */
 export function postProblem(call: HttpCall): Refusal | undefined {
@@ -10,8 +10,7 @@ export function postProblem(call: HttpCall): Refusal | undefined {
   }
   const { json, stream } = accepted(call.headers('accept'))
   if (json || stream) return undefined
-  const message = 'Accept must allow application/json or text/event-stream'
-  return refusal(406, { reason: 'accept', header: 'Accept' }, message)
+  return notAcceptable('application/json or text/event-stream')
 }
 
 export function tooLarge(maxBodyBytes: number): Refusal {

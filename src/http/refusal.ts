@@ -40,3 +40,8 @@ export interface Refused {
 export function refuseUnread(refused: Refused): Refusal {
   return refuseMessage(codecOf('2026-07-28'), refused)
 }
+
+/** The client takes nothing that there is to give. */
+export function notAcceptable(types: string): Refusal {
+  return refusal(406, { reason: 'accept', header: 'Accept' }, `Accept must allow ${types}`)
+}

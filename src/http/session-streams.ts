@@ -2,14 +2,14 @@ import { Access } from '../router/access.js'
 import type { LiveSession } from '../server/sessions.js'
 import { openSink } from './channel-stream.js'
 import type { Incoming } from './incoming.js'
-import { refusal } from './refusal.js'
+import { notAcceptable, refusal } from './refusal.js'
 import { sessionOf } from './sender.js'
 
 /** The stream of a session, for what belongs to no call, or one that its client comes back to (2025-11-25 basic/transports). */
 export async function serveGet(incoming: Incoming, secondStream: 'refuse' | 'takeOver'): Promise<void> {
   const { responder, accepted, server } = incoming
   if (!accepted.stream) {
-    return responder.refuse(refusal(406, { reason: 'accept', header: 'Accept' }, 'Accept must allow text/event-stream'))
+    return responder.refuse(notAcceptable('text/event-stream'))
   }
   const session = await sessionOf(incoming)
   if (!('client' in session)) return responder.refuse(session)
@@ -37,7 +37,9 @@ async function connectStream(
     const data = { reason: 'stream_open', option: 'secondStream' }
     return responder.refuse(refusal(409, data, 'This session has its stream already'))
   }
-  const sink = openSink(responder, (lost) => channels.ofSession(session.id)?.lost(lost))
+  const sink = openSink(responder, (lost) => channels.ofSession(session.id)?.lost(lost), {
+    ids: session.client.codec.resumable,
+  })
   const { codec } = session.client
   await channels.connect(session, sink, { access: access ?? new Access(session.id), after, prime: codec.primesStreams })
 }

@@ -48,5 +48,5 @@ function allowedOf(asked: readonly SubscribedResource[], answer: unknown): reado
   if (allowed.length > 0 && allowed.some((uri) => uri === undefined || !known.has(uri))) {
     throw new TypeError(`authorizeResourceSubscriptions allowed what was not asked for: ${String(foreign)}`)
   }
-  return allowed as readonly string[]
+  return [...new Set(allowed as readonly string[])]
 }

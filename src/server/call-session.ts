@@ -191,7 +191,12 @@ export class CallSession implements Session {
   }
 
   async finish(): Promise<void> {
-    if (!this.#over) await this.#exchange.finish?.()
+    // Earlier versions know of no connection that ends before its answer.
+    if (!this.#over && this.client.codec.primesStreams) await this.#exchange.finish?.()
+  }
+
+  get shared(): boolean {
+    return this.#exchange.shared === true
   }
 
   get canStream(): boolean {

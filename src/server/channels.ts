@@ -55,8 +55,8 @@ export class Channels {
 
   /** Opens the session's own stream, or goes on with it where `after` is one of its events. */
   async connect(session: LiveSession, sink: EventSink, { access, after, prime }: Connecting): Promise<void> {
-    const channel = this.ofSession(session.id) ?? (await this.#begin(session, access, after))
-    await channel.attach(sink, after === undefined ? { prime } : { after })
+    const channel = this.ofSession(session.id) ?? this.#begin(session, access)
+    await channel.attach(sink, { after, prime })
   }
 
   /** Goes on with the stream of a call. False when the id is none of this session's. */
@@ -73,8 +73,7 @@ export class Channels {
 
   /** Lets all connections go: their clients may come back, to another node or to this one later. */
   endAll(): void {
-    for (const channel of [...this.#byKey.values()])
-      if (channel.log.name === SESSION_STREAM) void channel.release(RETRY_MS)
+    for (const channel of [...this.#byKey.values()]) if (channel.log.name === SESSION_STREAM) void channel.release()
   }
 
   isOfSession(after: string | undefined): boolean {
@@ -82,17 +81,16 @@ export class Channels {
   }
 
   /** From its first connection on a session hears what happens, also while its client is away for a moment. */
-  async #begin(session: LiveSession, access: Access, after: string | undefined): Promise<EventChannel> {
+  #begin(session: LiveSession, access: Access): EventChannel {
     const { listeners, sessions } = this.#options
     const channel = this.#open(session, SESSION_STREAM)
-    if (after === undefined) await channel.log.drop()
     session.holds++
     const remove = listeners.add(new SessionListener(session, access, channel))
     session.onEnd((how) => {
       remove()
       this.#sessions.delete(session)
       this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
-      void (how === 'ended' ? channel.end() : channel.release(RETRY_MS))
+      void (how === 'ended' ? channel.end() : channel.release())
     })
     this.#sessions.set(session, channel)
     this.#timer ??= quietTimer(() => this.#checkAll(), Math.max(10, Math.floor(sessions.ttlMs / 4)))
@@ -119,7 +117,8 @@ export class Channels {
 
   #channel(session: LiveSession, name: string): EventChannel {
     const { store, resume: options, report } = this.#options
-    return new EventChannel(new StreamLog(store, session.id, { name, options }), report)
+    const retryMs = session.client.codec.primesStreams ? RETRY_MS : undefined
+    return new EventChannel(new StreamLog(store, session.id, { name, options }), report, retryMs)
   }
 }
 

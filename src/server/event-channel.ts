@@ -6,6 +6,8 @@ export interface EventSink {
   write(event: StreamEvent): boolean
   /** Resolves when there is room again, or nobody left to write to. */
   drained(): Promise<void>
+  /** True when its client has gone. */
+  readonly closed: boolean
   /** Tells the client to come back after so many milliseconds; the stream goes on without it. */
   retry(ms: number): void
   end(): void
@@ -14,6 +16,11 @@ export interface EventSink {
 /** Events that a connection may leave unread before it is cut; its client can come back for them. */
 const MAX_UNREAD = 256
 
+interface AttachOptions {
+  readonly after?: string | undefined
+  readonly prime?: boolean
+}
+
 /**
  * A stream that outlives its connections: each event is in its log before it is written, so that a client that comes back
  * gets what it missed. Events keep their order, whatever the store takes for each.
@@ -21,28 +28,39 @@ const MAX_UNREAD = 256
 export class EventChannel {
   readonly log: StreamLog
   readonly #report: (error: unknown) => void
+  readonly #retryMs: number | undefined
   #sink: EventSink | undefined
   #unread = 0
+  #attaching = 0
   #tail: Promise<void> = Promise.resolve()
   #ended = false
 
-  constructor(log: StreamLog, report: (error: unknown) => void) {
+  constructor(log: StreamLog, report: (error: unknown) => void, retryMs?: number) {
     this.log = log
+    this.#retryMs = retryMs
     this.#report = report
   }
 
+  /** Whether a connection has it, or is about to. */
   get attached(): boolean {
-    return this.#sink !== undefined
+    return this.#sink !== undefined || this.#attaching > 0
   }
 
-  /** Connects the channel; `after` is the last event that the client has seen. Takes the place of an earlier connection. */
-  attach(sink: EventSink, options: { after?: string; prime?: boolean } = {}): Promise<void> {
+  /**
+   * Connects the channel, in the place of an earlier connection. `after` is the last event that the client has seen;
+   * without it the stream begins anew.
+   */
+  attach(sink: EventSink, { after, prime = false }: AttachOptions = {}): Promise<void> {
+    this.#attaching++
     return this.#next(async () => {
+      this.#attaching--
+      // Its client may have gone while it was let in.
+      if (sink.closed) return
       this.#sink?.end()
       this.#sink = sink
       this.#unread = 0
-      if (options.after !== undefined) await this.#replay(options.after)
-      else if (options.prime) this.#write({ id: await this.log.prime(), message: undefined, end: false })
+      if (after !== undefined) await this.#replay(after)
+      else if (prime) this.#write({ id: await this.log.prime(), message: undefined, end: false })
     })
   }
 
@@ -63,17 +81,15 @@ export class EventChannel {
       if (message !== undefined) this.#write({ id: await this.log.append(message), message, end: false })
       this.#ended = true
       await this.log.end()
-      this.#sink?.end()
-      this.#sink = undefined
+      this.#disconnect()
     })
   }
 
-  /** Lets the connection go, on our side; its client is told when to come back. */
-  async release(retryMs: number): Promise<void> {
+  /** Lets the connection go, on our side; its client is told when to come back, where its version knows of that. */
+  async release(retryMs: number | undefined = this.#retryMs): Promise<void> {
     await this.#next(() => {
-      this.#sink?.retry(retryMs)
-      this.#sink?.end()
-      this.#sink = undefined
+      if (retryMs !== undefined) this.#sink?.retry(retryMs)
+      this.#disconnect()
     })
   }
 
@@ -91,20 +107,21 @@ export class EventChannel {
         else this.#ended = true
       }
     } catch (error) {
-      // What is gone cannot be made up for; the client sees its stream end and begins anew.
+      // What is gone cannot be made up for; the client sees this connection end and begins anew.
       if ((error as GapError).name !== 'GapError') throw error
-      this.#ended = true
+      this.#disconnect()
     }
-    if (!this.#ended) return
-    this.#sink?.end()
-    this.#sink = undefined
+    if (this.#ended) this.#disconnect()
   }
 
   #write(event: StreamEvent): void {
     if (this.#sink === undefined) return
     this.#unread = this.#sink.write(event) ? 0 : this.#unread + 1
-    if (this.#unread <= MAX_UNREAD) return
-    this.#sink.end()
+    if (this.#unread > MAX_UNREAD) this.#disconnect()
+  }
+
+  #disconnect(): void {
+    this.#sink?.end()
     this.#sink = undefined
   }
 

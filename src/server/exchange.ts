@@ -7,6 +7,8 @@ export interface Exchange {
   send(message: string): Promise<void> | undefined
   /** Whether the client takes anything before its answer. */
   readonly canStream: boolean
+  /** A message in flight has no connection of its own whose end would tell that it is over. */
+  readonly shared?: true
   /** Lets the connection go while the call runs on, where its answer can be fetched later. */
   finish?(): Promise<void>
   /** Calls back once when the client hangs up; a pipe that has no hang-up of its own leaves it out. */

@@ -32,9 +32,6 @@ export interface SessionHandle {
   finish(): Promise<void>
 }
 
-/** Milliseconds after which a client comes back whose stream was let go. */
-const RETRY_MS = 1000
-
 /**
  * What runs a router. Transports are made from it (`serve`, `nodeHandler`, `fetchHandler`, `serveStdio`), and all of them
  * share its sessions. Made by {@link createServer}.
@@ -115,11 +112,11 @@ export class Server {
   session(id: string): SessionHandle | undefined {
     const channel = this.channels?.ofSession(id)
     if (channel === undefined) return undefined
-    const ping = JSON.stringify({ jsonrpc: '2.0', id: `ping-${this.#options.ids()}`, method: 'ping' })
+    const { ids } = this.#options
     return {
       notify: (method, params) => channel.send(notificationMessage(method, params)),
-      ping: () => channel.send(ping),
-      finish: () => channel.release(RETRY_MS),
+      ping: () => channel.send(JSON.stringify({ jsonrpc: '2.0', id: `ping-${ids()}`, method: 'ping' })),
+      finish: () => channel.release(),
     }
   }
 
@@ -167,7 +164,9 @@ export class Server {
     return this.#context.listeners.add({
       access: access ?? new Access(),
       lists: ALL_LISTS,
-      resources: client.subscriptions,
+      get resources() {
+        return client.subscriptions
+      },
       tell: (method, params) => send(notificationMessage(method, params)),
     })
   }

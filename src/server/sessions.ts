@@ -26,6 +26,8 @@ export class LiveSession {
   /** Requests and streams that hold it here. */
   holds = 0
   writtenMs = 0
+  /** The last write of its record. */
+  written: Promise<unknown> = Promise.resolve()
   ended = false
   #onEnd: Set<EndListener> | undefined
 
@@ -79,6 +81,8 @@ export interface SessionsOptions {
 export class Sessions {
   readonly #options: SessionsOptions
   readonly #live = new Map<string, LiveSession>()
+  /** Requests that are waiting for the store to give them their session, which must be the one that others hold. */
+  readonly #coming = new Map<string, number>()
   /** Sessions that were opened here, with the time of their last use: the first is the next to go. */
   readonly #opened = new Map<string, number>()
 
@@ -108,27 +112,55 @@ export class Sessions {
    * request is over.
    */
   async use(id: string, principal: string | null): Promise<LiveSession | undefined> {
+    this.#coming.set(id, (this.#coming.get(id) ?? 0) + 1)
+    try {
+      const session = await this.#find(id, principal)
+      if (session === undefined) return undefined
+      session.holds++
+      if (this.#opened.delete(id)) this.#opened.set(id, this.#options.clock())
+      await this.#renew(session)
+      return session
+    } finally {
+      this.#came(id)
+    }
+  }
+
+  release(session: LiveSession): void {
+    session.holds--
+    this.#dropIdle(session.id)
+  }
+
+  async #find(id: string, principal: string | null): Promise<LiveSession | undefined> {
     const stored = await this.#options.store.get(keyOf(id))
     const live = this.#live.get(id)
     const record = stored && (JSON.parse(stored.value) as SessionRecord)
     if ((live?.principal ?? record?.principal ?? null) !== principal) return undefined
     const session = live ?? (record && restore(id, record))
-    if (session === undefined || session.ended || (live === undefined && this.#isLate(id, record))) {
+    const inUse = live !== undefined && live.holds > 0
+    const late = !inUse && this.#isLate(id, record)
+    if (session === undefined || session.ended || late) {
       this.#forget(id)
+      if (late) await this.#options.store.delete(keyOf(id))
       return undefined
     }
+    this.#live.set(id, session)
     // A session in use here is in time, however long its request or stream has been open.
     if (record === undefined) await this.#write(session)
-    else session.writtenMs = record.writtenMs
-    this.#live.set(id, session)
-    session.holds++
-    if (this.#opened.delete(id)) this.#opened.set(id, this.#options.clock())
-    await this.#renew(session)
+    else session.writtenMs = Math.max(session.writtenMs, record.writtenMs)
     return session
   }
 
-  release(session: LiveSession): void {
-    if (--session.holds === 0) this.#live.delete(session.id)
+  #came(id: string): void {
+    const coming = (this.#coming.get(id) ?? 1) - 1
+    if (coming > 0) this.#coming.set(id, coming)
+    else this.#coming.delete(id)
+    this.#dropIdle(id)
+  }
+
+  /** What nobody holds and nobody is about to take goes; the next one begins with what the store has. */
+  #dropIdle(id: string): void {
+    if (this.#coming.has(id) || (this.#live.get(id)?.holds ?? 0) > 0) return
+    this.#live.delete(id)
   }
 
   /** Keeps a session in time that is in use without requests. */
@@ -148,9 +180,10 @@ export class Sessions {
   }
 
   async end(session: LiveSession): Promise<void> {
-    await this.#options.store.delete(keyOf(session.id))
-    this.#forget(session.id)
+    this.#opened.delete(session.id)
     session.end()
+    await session.written.catch(() => undefined)
+    await this.#options.store.delete(keyOf(session.id))
   }
 
   /** Ends what is here of every session, but not the sessions: another node, or this one later, may go on with them. */
@@ -183,12 +216,17 @@ export class Sessions {
     }
     // A quarter more than asked for, since that much of it may pass before it is written again.
     const ttlMs = Math.ceil(this.#options.ttlMs * 1.25)
-    await this.#options.store.set(keyOf(session.id), JSON.stringify(record), { ttlMs })
+    const write = async (): Promise<unknown> =>
+      session.ended ? undefined : await this.#options.store.set(keyOf(session.id), JSON.stringify(record), { ttlMs })
+    // In order: the last one to begin is the one that counts.
+    session.written = session.written.catch(() => undefined).then(write)
+    await session.written
   }
 
   #forget(id: string): void {
     this.#opened.delete(id)
     this.#live.get(id)?.end()
+    this.#dropIdle(id)
   }
 
   /** Those out of time are gone already; when that is not enough, the one that has been idle longest makes room. */

@@ -38,6 +38,7 @@ function standsAlone(value: unknown): boolean {
  */
 export class Connection implements Exchange {
   readonly canStream = true
+  readonly shared = true
   readonly #server: Server
   readonly #send: Send
   readonly #maxDepth: number

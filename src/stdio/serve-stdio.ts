@@ -23,6 +23,8 @@ export interface StdioOptions {
 const OPTIONS = ['input', 'output', 'maxLineBytes', 'console']
 const DEFAULT_MAX_LINE_BYTES = 4_194_304
 const MAX_DEPTH = 200
+/** How long the last lines are waited for, in milliseconds. */
+const FLUSH_MS = 2_000
 /** How long answers are waited for when the input has ended, in milliseconds. */
 const DRAIN_MS = 10_000
 
@@ -49,14 +51,16 @@ export async function serveStdio<Assigns extends object>(
   const writer = new LineWriter(output)
   const connection = new Connection(server, (message) => writer.write(message), { maxDepth: MAX_DEPTH, access })
   await readLines(input, new LineSplitter(maxLineBytes), (line) => receive(connection, line, maxLineBytes))
-  await Promise.race([connection.settled(), elapsed(DRAIN_MS)])
+  // What is open for good ends now; what runs gets its time.
+  await server.close({ drainMs: DRAIN_MS })
+  await connection.settled()
   connection.close()
   if (access !== undefined) {
     server.disconnected(access)
     await server.terminated(access)
   }
-  await writer.drained()
-  await server.close()
+  // A client that has closed our input and reads nothing more must not keep the process.
+  await Promise.race([writer.drained(), elapsed(FLUSH_MS)])
   restore()
   if (input === process.stdin && output === process.stdout) process.exit()
 }

@@ -1,4 +1,5 @@
 import { createRouter, field, McpError, type Middleware, type Outcome, Tool } from 'phantom-mcp'
+import type { CallToolResult } from 'phantom-mcp/testing'
 import { expect, test } from 'vitest'
 import { describeMatrix } from '../_setup.js'
 import { argumentErrors, createCatalogue, createGate, type Gate, textOf } from './_catalogue.js'
@@ -54,16 +55,32 @@ describeMatrix('timeoutMs', {}, (setup) => {
   })
 })
 
-/** A tool that says what runs, and lets each call go on when it is told to. */
+/** A tool that says what arrives, leaves and runs, and lets each call go on when it is told to. */
 interface Watched {
+  readonly arrived: string[]
+  readonly left: string[]
   readonly started: string[]
   readonly gates: Map<string, Gate>
   most: number
   running: number
 }
 
-function watch(): { readonly watched: Watched; run(id: string): Promise<string> } {
-  const watched: Watched = { started: [], gates: new Map(), most: 0, running: 0 }
+interface Watch {
+  readonly watched: Watched
+  /** Runs before a call stands in line. */
+  readonly middleware: readonly Middleware[]
+  run(id: string): Promise<string>
+}
+
+function watch(): Watch {
+  const watched: Watched = { arrived: [], left: [], started: [], gates: new Map(), most: 0, running: 0 }
+  const door: Middleware = (session, next) => {
+    const { id } = session.params['arguments'] as { id: string }
+    session.signal.addEventListener('abort', () => watched.left.push(id))
+    const outcome = next()
+    watched.arrived.push(id)
+    return outcome
+  }
   const run = async (id: string): Promise<string> => {
     watched.started.push(id)
     watched.running++
@@ -78,24 +95,23 @@ function watch(): { readonly watched: Watched; run(id: string): Promise<string> 
       watched.running--
     }
   }
-  return { watched, run }
+  return { watched, middleware: [door], run }
 }
 
+const POLL = { interval: 5 }
 const ID = { id: field.string({ required: true }) }
 
 describeMatrix('maxConcurrency', {}, (setup) => {
   test('runs so many calls at once, and the others in the order in which they came', async () => {
     const router = createCatalogue()
-    const { watched, run } = watch()
-    router.tool('job', { input: ID, maxConcurrency: 2 }, ({ id }) => run(id))
-    router.tool('free', {}, () => 'not in line')
+    const { watched, middleware, run } = watch()
+    router.tool('job', { input: ID, maxConcurrency: 2, middleware }, ({ id }) => run(id))
     const client = await setup(router)
     const calls = new Map<string, Promise<unknown>>()
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       calls.set(id, client.callTool('job', { id }).then(textOf))
-      if (id <= 'b') await expect.poll(() => watched.started).toContain(id)
       // Each call has to be there before the next one, so that their order is known.
-      else await arrived(client)
+      await expect.poll(() => watched.arrived, POLL).toContain(id)
     }
     expect(watched.started).toEqual(['a', 'b'])
     for (const [ended, next] of [
@@ -105,7 +121,7 @@ describeMatrix('maxConcurrency', {}, (setup) => {
     ] as const) {
       watched.gates.get(ended)?.open()
       expect(await calls.get(ended)).toBe(`done ${ended}`)
-      await expect.poll(() => watched.started.at(-1)).toBe(next)
+      await expect.poll(() => watched.started.at(-1), POLL).toBe(next)
     }
     for (const id of ['d', 'e']) watched.gates.get(id)?.open()
     expect(await Promise.all(calls.values())).toEqual(['done a', 'done b', 'done c', 'done d', 'done e'])
@@ -114,26 +130,27 @@ describeMatrix('maxConcurrency', {}, (setup) => {
 
   test('lets a call that is given up leave the line', async () => {
     const router = createCatalogue()
-    const { watched, run } = watch()
-    router.tool('job', { input: ID, maxConcurrency: 1 }, ({ id }) => run(id))
-    router.tool('free', {}, () => 'not in line')
+    const { watched, middleware, run } = watch()
+    router.tool('job', { input: ID, maxConcurrency: 1, middleware }, ({ id }) => run(id))
     const client = await setup(router)
-    const first = client.callTool('job', { id: 'first' })
-    await expect.poll(() => watched.started).toEqual(['first'])
+    const call = async (id: string, signal?: AbortSignal): Promise<{ answer: Promise<CallToolResult> }> => {
+      const answer = client.callTool('job', { id }, signal === undefined ? {} : { signal })
+      answer.catch(() => undefined)
+      await expect.poll(() => watched.arrived, POLL).toContain(id)
+      return { answer }
+    }
     const controller = new AbortController()
-    const second = client.callTool('job', { id: 'second' }, { signal: controller.signal })
-    await arrived(client)
-    const third = client.callTool('job', { id: 'third' })
-    await arrived(client)
+    const first = await call('first')
+    const second = await call('second', controller.signal)
+    const third = await call('third')
     controller.abort()
-    await expect(second).rejects.toThrow('cancelled')
-    await arrived(client)
-    await arrived(client)
+    await expect(second.answer).rejects.toThrow('cancelled')
+    await expect.poll(() => watched.left, POLL).toEqual(['second'])
     watched.gates.get('first')?.open()
-    expect(textOf(await first)).toBe('done first')
-    await expect.poll(() => watched.started).toEqual(['first', 'third'])
+    expect(textOf(await first.answer)).toBe('done first')
+    await expect.poll(() => watched.started, POLL).toEqual(['first', 'third'])
     watched.gates.get('third')?.open()
-    expect(textOf(await third)).toBe('done third')
+    expect(textOf(await third.answer)).toBe('done third')
     expect(watched.most).toBe(1)
   })
 
@@ -175,18 +192,13 @@ describeMatrix('maxConcurrency', {}, (setup) => {
     router.tool('other', { input: ID, maxConcurrency: 1 }, ({ id }) => `other ${id}`)
     const client = await setup(router)
     const first = client.callTool('job', { id: 'first' })
-    await expect.poll(() => watched.started).toEqual(['first'])
+    await expect.poll(() => watched.started, POLL).toEqual(['first'])
     expect(await argumentErrors(client.callTool('job', {}))).toEqual(['id is required'])
     expect(textOf(await client.callTool('other', { id: 'x' }))).toBe('other x')
     watched.gates.get('first')?.open()
     expect(textOf(await first)).toBe('done first')
   })
 })
-
-/** Waits until the server has read what was sent before. */
-async function arrived(client: { callTool(name: string): Promise<unknown> }): Promise<void> {
-  await client.callTool('free')
-}
 
 describeMatrix('the middleware of a tool', {}, (setup) => {
   test('runs around its calls alone, inside of the router’s, in the order in which it is listed', async () => {
@@ -244,7 +256,7 @@ describeMatrix('the middleware of a tool', {}, (setup) => {
     router.tool('job', { input: ID, maxConcurrency: 1, middleware: [door] }, ({ id }) => run(id))
     const client = await setup(router)
     const first = client.callTool('job', { id: 'first' })
-    await expect.poll(() => watched.started).toEqual(['first'])
+    await expect.poll(() => watched.started, POLL).toEqual(['first'])
     open = false
     await expect(client.callTool('job', { id: 'second' })).rejects.toMatchObject({
       code: -32600,

@@ -1,7 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { expect } from 'vitest'
 import { type HeaderList, initialize, legacy, modern, type Sent } from '../http/_http.js'
-import { textOf } from './_proxies.js'
+import { textOf, until } from './_proxies.js'
 
 /** A client of a proxy, under the name that the world knows the server by. */
 export class ProxyClient {
@@ -85,7 +84,10 @@ export class Opened {
   }
 
   async gets(text: string): Promise<void> {
-    await expect.poll(() => this.received, { timeout: 10_000, interval: 10 }).toContain(text)
+    await until(
+      () => this.received.includes(text),
+      () => `${text} was expected: ${this.received}`,
+    )
   }
 
   hangUp(): void {

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { memoryBackplane, type Store } from 'phantom-mcp'
-import { afterAll, expect } from 'vitest'
+import { afterAll, vi } from 'vitest'
 import { root } from '../docs/_samples.js'
 import { bundled } from '../stdio/_child.js'
 import { serveBehindProxy } from './_server.js'
@@ -34,6 +34,14 @@ export function configOf(proxy: ProxyName, sessions: Sessions): string {
   return found[1]
 }
 
+/** Waits, with the patience that a busy machine needs; also outside of a test. */
+export async function until(holds: () => boolean | Promise<boolean>, why: () => string): Promise<void> {
+  const look = async (): Promise<void> => {
+    if (!(await holds())) throw new Error(why())
+  }
+  await vi.waitFor(look, { timeout: 10_000, interval: 10 })
+}
+
 /** A process of ours or the proxy's, which ends with the tests. */
 class Running {
   readonly process: ChildProcessWithoutNullStreams
@@ -55,7 +63,10 @@ class Running {
   }
 
   async says(text: string): Promise<void> {
-    await expect.poll(() => this.output, { timeout: 10_000, interval: 10 }).toContain(text)
+    await until(
+      () => this.output.includes(text),
+      () => `${text} was expected: ${this.output}`,
+    )
   }
 }
 
@@ -95,7 +106,10 @@ await ${serveBehindProxy.name}()`)
     .replaceAll('127.0.0.1:3002', `127.0.0.1:${await portOf(b)}`)
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
   const running = proxy === 'nginx' ? runNginx(config) : runHaproxy(config)
-  await expect.poll(() => isOpen(port), { timeout: 10_000, interval: 20, message: running.output }).toBe(true)
+  await until(
+    () => isOpen(port),
+    () => `${proxy} does not listen: ${running.output}`,
+  )
   return {
     port,
     nodes: [a, b],
@@ -103,7 +117,10 @@ await ${serveBehindProxy.name}()`)
       for (const node of nodes) node.process.stdin.write(`${tag}\n`)
     },
     says: async (text) => {
-      await expect.poll(() => a.output + b.output, { timeout: 10_000, interval: 10 }).toContain(text)
+      await until(
+        () => (a.output + b.output).includes(text),
+        () => `${text} was expected: ${a.output}${b.output}`,
+      )
     },
   }
 }

@@ -65,8 +65,7 @@ function remoteBackplane(port: number): Backplane {
     readAfter: (log, id, limit) => ask('readAfter', log, id, limit),
     drop: (log) => ask('drop', log),
   }
-  const { pubSub, close } = memoryBackplane()
-  return { store, pubSub, close }
+  return { ...memoryBackplane(), store }
 }
 
 function post(port: number, body: string): Promise<unknown> {

@@ -158,7 +158,7 @@ describe('updates on the streams of sessions', () => {
 
   test('what is no list of URIs is a TypeError', async () => {
     const on = await target('node', openApp().router)
-    for (const uris of ['notes://plain', undefined, [7], [null]]) {
+    for (const uris of ['notes://plain', undefined, null, 7]) {
       await expect(on.server.notifyResourcesUpdated(uris as never)).rejects.toThrow(TypeError)
     }
   })

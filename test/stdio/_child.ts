@@ -102,7 +102,7 @@ export class Child {
   }
 }
 
-export const META: Json = {
+const META: Json = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
 }

@@ -63,6 +63,8 @@ export const listen: OperationHandler = async (context, session) => {
       tell: (method, params) => void session.notify(method, { ...params, _meta: meta }),
     })
     await closed.finally(remove)
+    // Both the cancellation page and the subscriptions page are met so: the notification first, the result behind it.
+    if (session.shared) await session.notify('notifications/cancelled', { requestId: session.requestId })
     return { _meta: meta }
   } finally {
     stopWatching()

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { PATIENT } from '../_messages.js'
+import { modern, type Sent, type Target, target } from '../http/_http.js'
+import { head, RawSocket } from '../http/_http.js'
+import { beginAs, getStream, listenersOf, listenStream, openApp, sessionStream } from './_sessions.js'
+
+const warnings = new Set<string>()
+const onWarning = (warning: Error): void => void warnings.add(warning.name)
+beforeEach(() => void process.on('warning', onWarning))
+afterEach(async () => {
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', onWarning)
+  const seen = [...warnings]
+  warnings.clear()
+  expect(seen).toEqual([])
+})
+
+/** Long enough that what the kernel takes in is soon full. */
+const PAD = 'x'.repeat(20_000)
+const UPDATES = 3_000
+/** What may be on its way to a reader that has stopped: the kernel's buffers, and what the server may keep. */
+const BOUND = 25_000_000
+
+/** A connection that has read the head of its answer, and then nothing more. */
+async function paused(on: Target, sent: Sent): Promise<RawSocket> {
+  const raw = await RawSocket.connect(on.serving?.port ?? 0)
+  const { body = '' } = sent
+  const length = sent.method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  await raw.write(head(sent, length) + String(body))
+  await expect.poll(() => raw.received, PATIENT).toContain('\r\n\r\n')
+  raw.socket.pause()
+  return raw
+}
+
+/** Bytes that the process keeps for one socket or another, beyond what it had before. */
+const writable = (): number =>
+  (process as unknown as { _getActiveHandles(): { writableLength?: number }[] })
+    ._getActiveHandles()
+    .reduce((sum, { writableLength = 0 }) => sum + writableLength, 0)
+
+/** Raises updates; others on the event loop get their turn now and then. */
+async function raise(on: Target, uris: (n: number) => string[]): Promise<void> {
+  for (let n = 0; n < UPDATES; n++) {
+    await on.server.notifyResourcesUpdated(uris(n))
+    if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+const FAT = `notes://topic/${PAD}`
+
+describe('a subscriber that stops reading', () => {
+  test('2026-07-28: is bounded, and let go; others are served', async () => {
+    const on = await target('node', openApp().router)
+    const lazy = await paused(on, modern('subscriptions/listen', { notifications: { resourceSubscriptions: [FAT] } }, { id: 'lazy' }))
+    await expect.poll(() => listenersOf(on), PATIENT).toBe(1)
+    const eager = await listenStream(on, { resourceSubscriptions: ['notes://plain'] }, { id: 'eager' })
+    expect(listenersOf(on)).toBe(2)
+    await raise(on, (n) => (n % 100 === 0 ? [FAT, 'notes://plain'] : [FAT]))
+    expect(writable()).toBeLessThan(BOUND)
+    await expect.poll(() => eager.told('notifications/resources/updated', 'uri').length, PATIENT).toBe(UPDATES / 100)
+    // It is let go although it has neither read on nor hung up.
+    await expect.poll(() => listenersOf(on), PATIENT).toBe(1)
+    expect(await on.server.notifyResourcesUpdated([FAT])).toBe(0)
+    expect((await on.send(modern('tools/list'))).status).toBe(200)
+    // When it reads on it finds its connection cut, and not everything that was ever raised.
+    lazy.socket.resume()
+    await lazy.ended
+    expect(lazy.received.length).toBeLessThan(BOUND)
+    expect(on.errors).toEqual([])
+  })
+
+  test('the stream of a session: is bounded, and cut; the client may come back, others are served', async () => {
+    const on = await target('node', openApp().router, { server: { resume: { entries: 10 } } })
+    const { id, headers } = await beginAs(on)
+    const lazy = await paused(on, { method: 'GET', headers: { accept: 'text/event-stream', ...headers } })
+    await expect.poll(() => on.server.session(id), PATIENT).toBeDefined()
+    const other = await beginAs(on)
+    const eager = await sessionStream(on, other.headers)
+    await expect.poll(() => listenersOf(on), PATIENT).toBe(2)
+    for (let n = 0; n < UPDATES; n++) {
+      void on.server.session(id)?.notify('notifications/x', { n, PAD })
+      if (n % 100 === 0) await on.server.session(other.id)?.notify('notifications/x', { n })
+      if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(writable()).toBeLessThan(BOUND)
+    await expect.poll(() => eager.told('notifications/x', 'n').length, PATIENT).toBe(UPDATES / 100)
+    // Its place is free although the old connection has neither read on nor hung up.
+    await expect.poll(async () => {
+      const stream = await getStream(on, headers)
+      stream.drop()
+      return stream.status
+    }, PATIENT).toBe(200)
+    lazy.socket.resume()
+    await lazy.ended
+    expect(lazy.received.length).toBeLessThan(BOUND)
+    expect(on.errors).toEqual([])
+  })
+
+  test('one that is merely slow loses nothing', async () => {
+    const on = await target('node', openApp().router)
+    const { id, headers } = await beginAs(on)
+    const slow = await paused(on, { method: 'GET', headers: { accept: 'text/event-stream', ...headers } })
+    await expect.poll(() => on.server.session(id), PATIENT).toBeDefined()
+    for (let n = 0; n < 100; n++) void on.server.session(id)?.notify('notifications/x', { n, PAD })
+    await new Promise((resolve) => setImmediate(resolve))
+    slow.socket.resume()
+    await expect.poll(() => slow.received.match(/"n":\d+/g)?.length, PATIENT).toBe(100)
+    expect(slow.received.match(/"n":\d+/g)).toEqual(Array.from({ length: 100 }, (_, n) => `"n":${n}`))
+  })
+
+  test('many listeners of one client make no warning, and leave nothing', async () => {
+    const on = await target('node', openApp().router)
+    const streams = await Promise.all(
+      Array.from({ length: 30 }, (_, id) => listenStream(on, { toolsListChanged: true }, { id })),
+    )
+    for (let round = 0; round < 30; round++) await on.server.notifyToolList()
+    await expect.poll(() => streams.every(({ messages }) => messages.length === 31), PATIENT).toBe(true)
+    for (const stream of streams) stream.drop()
+    await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
+  })
+})
