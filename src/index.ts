@@ -1,13 +1,15 @@
+export type { Awaitable } from './awaitable.js'
 export type { Backplane } from './backplane/backplane.js'
 export { type MemoryBackplaneOptions, memoryBackplane } from './backplane/memory.js'
 export type { PubSub, TopicListener, Unsubscribe } from './backplane/pub-sub.js'
 export type { AppendOptions, Lease, LogEntry, LogPart, SetOptions, Store, StoredValue } from './backplane/store.js'
-export { type ErrorCode, McpError, type McpErrorOptions } from './errors.js'
+export { type ErrorCode, type Failure, McpError, type McpErrorOptions } from './errors.js'
 export { type HttpEndpoint, httpEndpoint } from './http/endpoint.js'
-export { BodyTooLarge, type HttpCall, type HttpHeaders, type HttpStream } from './http/http-call.js'
+export { BodyTooLarge, type HttpBody, type HttpCall, type HttpHeaders, type HttpStream } from './http/http-call.js'
 export type { CorsOptions, Hosts, HttpOptions, Origins } from './http/options.js'
 export type { ProtectedResourceOptions } from './http/protected-resource.js'
 export type { Sse2024Options } from './http/sse-2024-options.js'
+export type { RequestId } from './protocol/jsonrpc.js'
 export type {
   Annotations,
   AudioContent,
@@ -17,33 +19,55 @@ export type {
   Icon,
   ImageContent,
   Implementation,
+  Json,
   LogLevel,
   ProgressToken,
+  PromptArgumentSpec,
   PromptMessage,
+  PromptSpec,
   ResourceContents,
   ResourceLink,
   ResourceSpec,
+  ResourceTemplateSpec,
   TextContent,
+  ToolSpec,
   TraceContext,
 } from './protocol/model.js'
 export { type Cached, type CacheOptions, withCache } from './router/cache.js'
 export type { Completer, CompletionContext, CompletionReturn } from './router/completion.js'
+export type { Binary, ContentOptions, LinkAttributes, LinkTarget } from './router/content.js'
 export { type DefinitionBuilders, defineFor } from './router/define.js'
 export type { Definition } from './router/definition.js'
 export { field } from './router/field.js'
+export type { FieldBuilders } from './router/field-types.js'
 export type { Middleware, Outcome } from './router/middleware.js'
-export type { PromptArgument, PromptDefinition, PromptOptions } from './router/prompt.js'
-export { Prompt, type PromptResult } from './router/prompt-result.js'
+export type {
+  PromptArgument,
+  PromptArguments,
+  PromptDefinition,
+  PromptHandler,
+  PromptOptions,
+  PromptParams,
+} from './router/prompt.js'
+export { Prompt, type PromptBuilders, type PromptResult, type RawPromptResult } from './router/prompt-result.js'
 export { type Challenge, forbidden, notFound, type Refusal, reject, unauthorized } from './router/refusal.js'
-export type { ResourceDefinition, ResourceOptions } from './router/resource.js'
-export { Resource, type ResourceList, type ResourceResult } from './router/resource-result.js'
+export type { ResourceDefinition, ResourceHandler, ResourceOptions } from './router/resource.js'
+export {
+  Resource,
+  type ResourceBuilders,
+  type ResourceContentOptions,
+  type ResourceList,
+  type ResourceResult,
+  type ResourceReturn,
+} from './router/resource-result.js'
 export { createRouter, type ResourceTarget, type Router } from './router/router.js'
 export type { ConnectOptions, RouterOptions, SubscribedResource } from './router/router-options.js'
-export type { Field, Fields, InferFields, JsonSchema, Shape } from './router/schema.js'
-export type { CallFacts, Connecting, ConnectRequest, Session, SessionLog } from './router/session.js'
-export type { ToolDefinition, ToolOptions } from './router/tool.js'
+export type { Field, Fields, Given, InferFields, JsonSchema, Received, Shape } from './router/schema.js'
+export type { CallFacts, Connecting, ConnectRequest, Merged, Session, SessionLog } from './router/session.js'
+export type { DeclaredReturn, FreeReturn, LegalReturn, ToolDefinition, ToolOptions, ToolParams } from './router/tool.js'
 export type { ToolLimits } from './router/tool-limits.js'
-export { Tool, type ToolResult } from './router/tool-result.js'
+export { Tool, type ToolBuilders, type ToolContentOptions, type ToolResult } from './router/tool-result.js'
+export type { UriParams } from './router/uri-template.js'
 export { type Rate, type RateLimitOptions, rateLimit } from './server/rate-limit.js'
 export { createServer, type Server, type SessionHandle } from './server/server.js'
 export type { ServerOptions } from './server/server-options.js'

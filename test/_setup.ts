@@ -12,7 +12,7 @@ export type Transport = 'memory' | 'node' | 'fetch' | 'stdio'
 export const VERSIONS: readonly Version[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']
 export const SESSION_VERSIONS: readonly Version[] = VERSIONS.slice(0, 4)
 export const STATELESS_VERSIONS: readonly Version[] = ['2026-07-28']
-export const TRANSPORTS: readonly Transport[] = ['memory', 'node', 'fetch', 'stdio']
+const TRANSPORTS: readonly Transport[] = ['memory', 'node', 'fetch', 'stdio']
 /** Where requests share one pipe. */
 export const PIPES: readonly Transport[] = ['memory', 'stdio']
 export const HTTP: readonly Transport[] = ['node', 'fetch']

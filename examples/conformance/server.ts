@@ -1,6 +1,6 @@
 // The everything-server that the official conformance suite asks for, on the public API only.
 // PORT=n npm run serve:conformance
-import { createRouter } from 'phantom-mcp'
+import { createRouter, createServer } from 'phantom-mcp'
 import { serve } from 'phantom-mcp/node'
 import { addPrompts } from './prompts.js'
 import { addResources } from './resources.js'
@@ -12,10 +12,11 @@ const router = createRouter({
   title: 'Everything server',
   instructions: 'Holds the fixtures of the MCP conformance suite.',
 })
+const server = createServer(router)
 
-addTools(router)
+addTools(router, server)
 addResources(router)
 addPrompts(router)
 
-const { url } = await serve(router, { port: Number(process.env['PORT'] ?? 3000) })
+const { url } = await serve(server, { port: Number(process.env['PORT'] ?? 3000) })
 console.error(`Conformance fixtures at ${url}`)

@@ -55,7 +55,7 @@ export async function listScenarios() {
   return all
 }
 
-/** Runs a scenario against the server at `url`: its verdict, PASS, FAIL or SKIP, its checks in short, what went wrong. */
+/** Runs a scenario against the server at `url`: its verdict, PASS, FAIL or SKIP, its checks in short, what went wrong by check. */
 export async function runScenario({ name, wire }, url) {
   const results = mkdtempSync(join(tmpdir(), 'phantom-conformance-'))
   try {
@@ -66,7 +66,7 @@ export async function runScenario({ name, wire }, url) {
     ])
     const [file] = readdirSync(results, { recursive: true }).filter((path) => path.endsWith('checks.json'))
     // A scenario that throws leaves no checks behind.
-    if (!file) return { verdict: 'FAIL', checks: 'no checks', problems: [output.trim().slice(0, 2_000)] }
+    if (!file) return { verdict: 'FAIL', checks: 'no checks', problems: [{ text: output.trim().slice(0, 2_000) }] }
     return judge(readJson(join(results, file)))
   } finally {
     rmSync(results, { recursive: true, force: true })
@@ -87,7 +87,7 @@ function judge(checks) {
     ...(skipped > 0 ? [`s${skipped}`] : []),
   ].join(' ')
   const problems = [...failed, ...warned].map(
-    ({ status, id, errorMessage, description }) => `${status} ${id}: ${errorMessage ?? description}`,
+    ({ status, id, errorMessage, description }) => ({ id, text: `${status} ${id}: ${errorMessage ?? description}` }),
   )
   const verified = ok.some(({ id }) => id !== 'wire-schema-valid')
   return { verdict: problems.length > 0 ? 'FAIL' : verified ? 'PASS' : 'SKIP', checks: summary, problems }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { field, type Router, Tool } from 'phantom-mcp'
+import { field, type Router, type Server, Tool } from 'phantom-mcp'
 import { PIXEL, SILENCE } from './media.js'
 import { ADDRESS_SCHEMA } from './schema.js'
 
@@ -7,12 +7,13 @@ import { ADDRESS_SCHEMA } from './schema.js'
  * The fixture's tools, one without arguments first: a scenario calls whichever is listed first with none.
  *
  * Left out, because the framework does not have what they need: test_sampling, test_elicitation*,
- * test_input_required_result_*, test_streaming_elicitation, test_missing_capability (asking the client),
- * test_reconnection (replay by `Last-Event-ID`), test_trigger_* (subscriptions), the tools of tasks-*.
+ * test_input_required_result_*, test_missing_capability (asking the client), the tools of tasks-*.
  */
-export function addTools(router: Router): void {
+export function addTools(router: Router, server: Server): void {
   addContentTools(router)
   addNotifyingTools(router)
+  addStreamTools(router)
+  addTriggers(router, server)
   router.tool(
     'json_schema_2020_12_tool',
     { description: 'Has an input schema that uses much of JSON Schema 2020-12.', inputSchema: ADDRESS_SCHEMA },
@@ -87,5 +88,35 @@ function addNotifyingTools(router: Router): void {
       await sleep(50, undefined, { signal: session.signal })
     }
     return 'Tool with progress executed successfully'
+  })
+}
+
+function addStreamTools(router: Router): void {
+  router.tool(
+    'test_reconnection',
+    { description: 'Lets its stream go and answers later.' },
+    async (_params, session) => {
+      await session.finish()
+      await sleep(100, undefined, { signal: session.signal })
+      return 'Reconnection test completed successfully'
+    },
+  )
+  // Its scenario looks for requests on the stream of a call. There are none, for nothing can be asked as yet.
+  router.tool(
+    'test_streaming_elicitation',
+    { description: 'Answers a client that could be asked.' },
+    () => 'Nothing was asked',
+  )
+}
+
+/** The lists stay as they are: a scenario checks that they are in the same order each time. */
+function addTriggers(router: Router, server: Server): void {
+  router.tool('test_trigger_tool_change', { description: 'Tells that the tools have changed.' }, async () => {
+    await server.notifyToolList()
+    return 'Tool change announced'
+  })
+  router.tool('test_trigger_prompt_change', { description: 'Tells that the prompts have changed.' }, async () => {
+    await server.notifyPromptList()
+    return 'Prompt change announced'
   })
 }

@@ -1,3 +1,6 @@
+import { heapUsed } from './heap.js'
+import { openListens } from './open-listens.js'
+
 /** What has happened in this process: the runner sees by it that a refused request ran no tool. */
 export class Counters {
   aborts = 0
@@ -29,6 +32,7 @@ export class Counters {
     const { aborts, completed, running } = this
     // A polluted prototype would show here.
     const { admin } = {} as { admin?: unknown }
-    return { aborts, completed, running, calls: Object.fromEntries(this.#calls), admin }
+    const calls = Object.fromEntries(this.#calls)
+    return { aborts, completed, running, calls, admin, listeners: openListens(), heapUsed: heapUsed() }
   }
 }

@@ -1,18 +1,37 @@
-import { type Completer, createRouter, Resource, type Router } from 'phantom-mcp'
+import { type Completer, createRouter, Resource, type Router, type Server } from 'phantom-mcp'
+import { type Assigns, admit } from './access.js'
 import type { Counters } from './counters.js'
 import { addOddTools } from './odd-tools.js'
 import { addTools } from './tools.js'
 
+const INFO = { name: 'phantom-mcp-field-cases', version: '1.0.0' }
+
+/** What the tools of a fixture count, and the servers whose clients `touch` tells. */
+export interface Parts {
+  readonly counters: Counters
+  readonly servers: readonly Server[]
+}
+
 /**
  * What the fixture contract asks for, each thing as the framework does it by default.
  *
- * Left out until the framework has what they need: the tools ask and ask2 (asking the client), touch (change notices), the
- * capabilities listChanged and subscribe; of the endpoints /team-a and /team-b (auth) and /idle.
+ * Left out until the framework has what they need: the tools ask and ask2 (asking the client).
  */
-export function createFixture(counters: Counters): Router {
-  const router = createRouter({ name: 'phantom-mcp-field-cases', version: '1.0.0' })
+export function createFixture(parts: Parts): Router {
+  return addAll(createRouter(INFO), parts)
+}
+
+/** The same for those who have a token. */
+export function createGuardedFixture(parts: Parts): Router<Assigns> {
+  const router = createRouter({ ...INFO, connect: admit, principal: ({ assigns }) => assigns.subject })
+  addAll(router, parts)
+  return router
+}
+
+function addAll(router: Router, { counters, servers }: Parts): Router {
   addTools(router, counters)
   addOddTools(router, counters)
+  addTouch(router, { counters, servers })
   addResources(router)
   addReview(router)
   return router
@@ -24,6 +43,26 @@ export function createPagedFixture(pageSize: number): Router {
   for (let i = 1; i <= 7; i++) router.tool(`p${i}`, { description: `Tool ${i}.` }, () => 'ok')
   router.prompt('only', { description: 'The only prompt.' }, () => 'Say something.')
   return router
+}
+
+function addTouch(router: Router, { counters, servers }: Parts): void {
+  const announce = {
+    tools: (server: Server) => server.notifyToolList(),
+    prompts: (server: Server) => server.notifyPromptList(),
+    resource: (server: Server) => server.notifyResourcesUpdated(['notes://plain']),
+  }
+  router.tool(
+    'touch',
+    {
+      description: 'Announces a change.',
+      input: { what: field.enum(['tools', 'prompts', 'resource'], { required: true }) },
+    },
+    async ({ what }) => {
+      counters.enter('touch')
+      const told = await Promise.all(servers.map(announce[what]))
+      return `${told.reduce((sum, one) => sum + one, 0)} told`
+    },
+  )
 }
 
 function addResources(router: Router): void {

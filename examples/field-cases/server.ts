@@ -1,25 +1,28 @@
 // The fixture of the field cases. PORT=n npm run serve:fixture, or --port n; npm run -s serve:fixture -- --stdio
-import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
-import { createServer } from 'phantom-mcp'
-import { nodeHandler } from 'phantom-mcp/node'
+import { createServer, type Server } from 'phantom-mcp'
+import { type NodeHandler, nodeHandler } from 'phantom-mcp/node'
 import { serveStdio } from 'phantom-mcp/stdio'
 import { Counters } from './counters.js'
-import { createFixture, createPagedFixture } from './router.js'
+import { createFixture, createGuardedFixture, createPagedFixture } from './router.js'
 
-const router = createFixture(new Counters())
+const HOST = 'mcp.example.test'
+const LOOPBACK = ['localhost', '127.0.0.1']
+
+const counters = new Counters()
+/** Every server of this process. */
+const servers: Server[] = []
+const router = createFixture({ counters, servers })
+
+function add(server: Server): Server {
+  servers.push(server)
+  return server
+}
 
 function serveHttp(port: number): void {
-  const main = createServer(router)
-  const modern = createServer(router, { sessions: false })
-  const paged = [3, 7, 8].map((pageSize) => ({ pageSize, server: createServer(createPagedFixture(pageSize)) }))
-  const handlers = new Map([
-    ['/mcp', nodeHandler(main)],
-    ['/modern/mcp', nodeHandler(modern)],
-    ['/keepalive/mcp', nodeHandler(main, { keepAliveMs: 300 })],
-    ...paged.map(({ pageSize, server }) => [`/paged${pageSize}/mcp`, nodeHandler(server)] as const),
-  ])
+  const handlers = new Map([...openHandlers(), ...guardedHandlers(), ...pagedHandlers()])
   const http = createHttpServer((request, response) => {
     const [path = '/'] = request.url?.split('?', 1) ?? []
     const handler = handlers.get(path)
@@ -29,14 +32,52 @@ function serveHttp(port: number): void {
   http.listen(port, '127.0.0.1', () => {
     console.error(`Field case fixture at http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`)
   })
-  process.once('SIGTERM', () => {
-    http.close()
-    for (const server of [main, modern, ...paged.map(({ server }) => server)]) server.close()
-    // Connections that are busy now fall idle later.
-    setInterval(() => http.closeIdleConnections(), 100).unref()
+  process.once('SIGTERM', () => void close(http))
+}
+
+function openHandlers(): [path: string, handler: NodeHandler][] {
+  const main = add(createServer(router))
+  const sse = nodeHandler(main, { sse2024: true })
+  return [
+    ['/mcp', nodeHandler(main)],
+    ['/sse', sse],
+    ['/messages', sse],
+    ['/keepalive/mcp', nodeHandler(main, { keepAliveMs: 300 })],
+    ['/modern/mcp', nodeHandler(add(createServer(router, { sessions: false })))],
+    ['/idle/mcp', nodeHandler(add(createServer(router, { sessionTtlMs: 1000 })))],
+  ]
+}
+
+/** The endpoints that need a token, each with the document that says where tokens come from. */
+function guardedHandlers(): [path: string, handler: NodeHandler][] {
+  return ['/team-a/mcp', '/team-b/mcp'].flatMap((path) => {
+    const handler = nodeHandler(add(createServer(createGuardedFixture({ counters, servers }))), {
+      hosts: [HOST, ...LOOPBACK],
+      protectedResource: {
+        resource: `https://${HOST}${path}`,
+        authorizationServers: ['https://login.example.test'],
+        scopes: ['read', 'write'],
+      },
+    })
+    return [path, `/.well-known/oauth-protected-resource${path}`].map((served): [string, NodeHandler] => [served, handler])
   })
 }
 
+function pagedHandlers(): [path: string, handler: NodeHandler][] {
+  return [3, 7, 8].map((pageSize) => [
+    `/paged${pageSize}/mcp`,
+    nodeHandler(add(createServer(createPagedFixture(pageSize)))),
+  ])
+}
+
+/** The process ends by itself once nothing is open. */
+async function close(http: HttpServer): Promise<void> {
+  http.close()
+  await Promise.all(servers.map((server) => server.close()))
+  // What is still open asks nothing.
+  setInterval(() => http.closeIdleConnections(), 100).unref()
+}
+
 const { values: flags } = parseArgs({ options: { stdio: { type: 'boolean' }, port: { type: 'string' } } })
-if (flags.stdio) await serveStdio(router)
+if (flags.stdio) await serveStdio(add(createServer(router)))
 else serveHttp(Number(flags.port ?? process.env['PORT'] ?? 3000))

@@ -4,12 +4,14 @@ export interface HttpStream {
   write(chunk: string): boolean
   /** Resolves when there is room again, or the client is gone. */
   drained(): Promise<void>
+  /** Ends the answer; nothing happens the second time. */
   end(): void
 }
 
 /** The whole of an answer: text, or pieces of it that are sent one behind the other, text as UTF-8. */
 export type HttpBody = string | readonly (string | Uint8Array)[]
 
+/** Headers of an answer, names in lower case. */
 export type HttpHeaders = Readonly<Record<string, string>>
 
 /**

@@ -1,16 +1,7 @@
 import type { Codec } from './codec.js'
 import { legacyCodec } from './legacy/codec.js'
 import { modernCodec } from './modern/codec.js'
-import {
-  isSessionVersion,
-  NEWEST_SESSION_VERSION,
-  type ProtocolVersion,
-  SESSION_VERSIONS,
-  STATELESS_VERSIONS,
-} from './versions.js'
-
-/** Every version that is served, oldest first. */
-export const PROTOCOL_VERSIONS: readonly ProtocolVersion[] = [...SESSION_VERSIONS, ...STATELESS_VERSIONS]
+import { isSessionVersion, NEWEST_SESSION_VERSION, type ProtocolVersion, STATELESS_VERSIONS } from './versions.js'
 
 /** The versions that `server/discover` names; the others are found by `initialize`. */
 export const DISCOVERED_VERSIONS: readonly string[] = STATELESS_VERSIONS

@@ -51,15 +51,18 @@ interface ContentMembers {
   readonly annotations?: Annotations
   readonly _meta?: Json
 }
+/** A piece of text. */
 export interface TextContent extends ContentMembers {
   readonly type: 'text'
   readonly text: string
 }
+/** A picture: bytes as Base64 with their type. */
 export interface ImageContent extends ContentMembers {
   readonly type: 'image'
   readonly data: string
   readonly mimeType: string
 }
+/** A sound: bytes as Base64 with their type (2025-03-26 on). */
 export interface AudioContent extends ContentMembers {
   readonly type: 'audio'
   readonly data: string
@@ -74,6 +77,7 @@ export interface EmbeddedResource extends ContentMembers {
   readonly type: 'resource'
   readonly resource: ResourceContents
 }
+/** One piece of what a tool answers or a prompt says; what a version lacks becomes text. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 /** One part of a read resource: text, or bytes as Base64. */
@@ -90,31 +94,37 @@ interface Described {
   readonly icons?: readonly Icon[]
   readonly _meta?: Json
 }
+/** A tool as `tools/list` shows it. */
 export interface ToolSpec extends Described {
   readonly inputSchema: Json
   readonly outputSchema?: Json
   readonly annotations?: Json
 }
+/** A resource as `resources/list` shows it; `size` is in bytes. */
 export interface ResourceSpec extends Described {
   readonly uri: string
   readonly mimeType?: string
   readonly size?: number
   readonly annotations?: Annotations
 }
+/** A resource template as `resources/templates/list` shows it. */
 export interface ResourceTemplateSpec extends Described {
   readonly uriTemplate: string
   readonly mimeType?: string
   readonly annotations?: Annotations
 }
+/** One argument of a listed prompt. */
 export interface PromptArgumentSpec {
   readonly name: string
   readonly title?: string
   readonly description?: string
   readonly required?: boolean
 }
+/** A prompt as `prompts/list` shows it. */
 export interface PromptSpec extends Described {
   readonly arguments?: readonly PromptArgumentSpec[]
 }
+/** What a prompt says, and as whom. */
 export interface PromptMessage {
   readonly role: 'user' | 'assistant'
   readonly content: ContentBlock
@@ -122,12 +132,14 @@ export interface PromptMessage {
 
 /** The eight levels of syslog, from the least to the most severe. */
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+/** How severe a log message is, as in syslog (RFC 5424). */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export function isLogLevel(value: unknown): value is LogLevel {
   return (LOG_LEVELS as readonly unknown[]).includes(value)
 }
 
+/** What a client wants its progress notifications to carry. */
 export type ProgressToken = string | number
 
 /** W3C trace context as the client sent it in `_meta`: caller-controlled text, to be handed to a tracer and nothing else. */

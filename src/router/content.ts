@@ -2,7 +2,6 @@ import { encodeBase64, isBase64 } from '../protocol/base64.js'
 import type {
   Annotations,
   AudioContent,
-  ContentBlock,
   EmbeddedResource,
   ImageContent,
   Json,
@@ -78,5 +77,3 @@ export function toJsonText(value: unknown): string {
   if (text === undefined) throw new TypeError(`A structured value must be JSON, not ${typeOf(value)}`)
   return text
 }
-
-export type { ContentBlock }

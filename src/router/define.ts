@@ -23,11 +23,13 @@ import {
 
 /** The functions that turn a declaration into a definition, with the session's type said once. */
 export interface DefinitionBuilders<Assigns extends object> {
+  /** A tool whose result is free: text, any JSON value, or what a builder of `Tool` made. */
   tool<const Input extends Shape | undefined = undefined, const InputJson extends JsonSchema | undefined = undefined>(
     name: string,
     options: ToolOptions<Input, undefined, InputJson, Assigns> & { readonly output?: undefined },
     handler: (params: ToolParams<Input, InputJson>, session: Session<Assigns>) => Awaitable<FreeReturn>,
   ): ToolDefinition<Assigns>
+  /** A tool with a declared output: what the handler returns is checked when it is compiled and when it runs. */
   tool<
     const Output extends Shape,
     const Input extends Shape | undefined = undefined,
@@ -41,11 +43,13 @@ export interface DefinitionBuilders<Assigns extends object> {
       session: Session<Assigns>,
     ) => Returned & DeclaredReturn<Given<Output>, Returned>,
   ): ToolDefinition<Assigns>
+  /** A prompt; its arguments are strings, and the required ones are there. */
   prompt<const Arguments extends PromptArguments<Assigns> = Readonly<Record<never, never>>>(
     name: string,
     options: PromptOptions<Arguments & PromptArguments<Assigns>>,
     handler: PromptHandler<Arguments, Assigns>,
   ): PromptDefinition<Assigns>
+  /** A resource at a fixed URI, or at all URIs of a pattern. */
   resource<const Pattern extends string>(
     pattern: Pattern,
     options: ResourceOptions<Assigns>,

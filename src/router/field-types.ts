@@ -11,6 +11,7 @@ export interface Field<T = unknown, Present extends boolean = boolean> {
   /** Carries the types only; there is nothing here at run time. */
   readonly '~types'?: { readonly value: T; readonly present: Present } | undefined
   /** How the framework checks and advertises the field. */
+  /** @internal */
   readonly '~field': FieldSpec
 }
 

@@ -23,7 +23,7 @@ import {
   typeOf,
 } from './content.js'
 
-/** What a prompt answers with, made by {@link Prompt.response}. */
+/** What a prompt answers with, made by `Prompt.response`. */
 export interface PromptResult {
   readonly [BUILT]: 'prompt'
   readonly messages: readonly PromptMessage[]
@@ -46,10 +46,15 @@ export interface PromptBuilders {
   user(content: ContentBlock | string): PromptMessage
   /** A message of the assistant: content, or text. */
   assistant(content: ContentBlock | string): PromptMessage
+  /** Text content. */
   text(text: string, options?: ContentOptions): TextContent
+  /** An image from bytes, or from text that is Base64 already. */
   image(data: Binary, mimeType: string, options?: ContentOptions): ImageContent
+  /** A sound from bytes, or from text that is Base64 already. */
   audio(data: Binary, mimeType: string, options?: ContentOptions): AudioContent
+  /** A resource with its contents, as `session.readResource` gives them. */
   embeddedResource(contents: ResourceContents, options?: ContentOptions): EmbeddedResource
+  /** A link that the client may read. */
   resourceLink(uri: string, template: LinkTarget, attributes?: LinkAttributes): ResourceLink
 }
 
@@ -58,6 +63,7 @@ const message = (role: PromptMessage['role'], content: ContentBlock | string): P
   content: typeof content === 'string' ? textBlock(content) : content,
 })
 
+/** Builders of what a prompt answers with. */
 export const Prompt: PromptBuilders = {
   response: (messages, options = {}) => ({ [BUILT]: 'prompt', messages, ...options }),
   user: (content) => message('user', content),

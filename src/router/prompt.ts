@@ -23,6 +23,7 @@ export interface PromptArgument<Assigns extends object = object> {
   readonly complete?: Completer<Assigns>
 }
 
+/** The arguments of a prompt by name, in the order in which they are shown. */
 export type PromptArguments<Assigns extends object = object> = Readonly<Record<string, PromptArgument<Assigns>>>
 
 /** How a prompt is declared. */
@@ -39,6 +40,7 @@ export type PromptParams<Arguments> = { readonly [Key in RequiredKeys<Arguments>
   readonly [Key in Exclude<keyof Arguments, RequiredKeys<Arguments>>]?: string
 }
 
+/** Answers `prompts/get`: a string is one message of the user. */
 export type PromptHandler<Arguments, Assigns extends object> = (
   params: PromptParams<Arguments>,
   session: Session<Assigns>,
@@ -48,7 +50,9 @@ export type PromptHandler<Arguments, Assigns extends object> = (
 export interface PromptDefinition<Assigns extends object = object> extends Definition<Assigns> {
   readonly kind: 'prompt'
   readonly spec: PromptSpec
+  /** @internal */
   readonly arguments: ReadonlyMap<string, PromptArgument>
+  /** @internal */
   readonly handler: (params: never, session: never) => unknown
 }
 

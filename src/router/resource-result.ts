@@ -10,7 +10,7 @@ import {
   typeOf,
 } from './content.js'
 
-/** One part of a resource, made by {@link Resource.text} or {@link Resource.blob}. */
+/** One part of a resource, made by `Resource.text` or `Resource.blob`. */
 export interface ResourceResult {
   readonly [BUILT]: 'resource'
   readonly text?: string
@@ -22,7 +22,7 @@ export interface ResourceResult {
   readonly cacheScope?: 'public' | 'private'
 }
 
-/** A page of resources, made by {@link Resource.list}. */
+/** A page of resources, made by `Resource.list`. */
 export interface ResourceList {
   readonly [BUILT]: 'resource-list'
   readonly resources: readonly ResourceSpec[]
@@ -48,6 +48,7 @@ export interface ResourceBuilders {
   list(links: readonly ResourceSpec[], nextCursor?: string): ResourceList
 }
 
+/** Builders of what a resource answers with. */
 export const Resource: ResourceBuilders = {
   text: (value, options = {}) => {
     const text = typeof value === 'string' ? value : toJsonText(value)

@@ -26,6 +26,7 @@ export interface ResourceOptions<Assigns extends object = object> extends Descri
   readonly complete?: Completer<Assigns> | Readonly<Record<string, Completer<Assigns>>>
 }
 
+/** Answers `resources/read`; null or undefined means that there is nothing at this URI. */
 export type ResourceHandler<Pattern extends string, Assigns extends object> = (
   params: UriParams<Pattern>,
   session: Session<Assigns>,
@@ -34,11 +35,15 @@ export type ResourceHandler<Pattern extends string, Assigns extends object> = (
 /** A resource or resource template, checked and ready to be offered. */
 export interface ResourceDefinition<Assigns extends object = object> extends Definition<Assigns> {
   readonly kind: 'resource'
+  /** @internal */
   readonly template: UriTemplate
   /** The entry of `resources/list` for a fixed URI, of `resources/templates/list` for one with variables. */
   readonly spec: ResourceSpec | ResourceTemplateSpec
+  /** @internal */
   readonly mimeType: string | undefined
+  /** @internal */
   readonly completers: ReadonlyMap<string, Completer>
+  /** @internal */
   readonly handler: (params: never, session: never) => unknown
 }
 

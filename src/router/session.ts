@@ -44,13 +44,17 @@ export interface Connecting<Assigns extends object = object> {
 
 /** What is known of a request before it is a call; empty on stdio. */
 export interface ConnectRequest {
-  readonly headers: { get(name: string): string | null }
+  readonly headers: {
+    /** The value of a header, several joined by commas; null without it. */
+    get(name: string): string | null
+  }
   readonly url: string
   readonly query: URLSearchParams
   /** Address of the peer, where it is known. */
   readonly remote: string | undefined
 }
 
+/** What was assigned before with what is assigned now. */
 export type Merged<Old, New> = { [Key in keyof (Omit<Old, keyof New> & New)]: (Omit<Old, keyof New> & New)[Key] }
 
 /**
@@ -88,6 +92,7 @@ export interface Session<Assigns extends object = object> extends Connecting<Ass
   setLogLevel(level: LogLevel): void
   /** From here on the session is told when the resource changes, where the version has sessions. */
   subscribe(uri: string): void
+  /** From here on the session is not told of the resource any more. */
   unsubscribe(uri: string): void
   /**
    * Lets the connection of this call go, for a client that comes back for the rest (2025-11-25); elsewhere it does nothing.

@@ -51,12 +51,13 @@ export interface ToolBuilders {
   content(items: readonly (ContentBlock | ToolResult)[], options?: ToolContentOptions): ToolResult
 }
 
-export function isToolResult(value: unknown): value is ToolResult {
+function isToolResult(value: unknown): value is ToolResult {
   return isBuilt(value, 'tool')
 }
 
 const result = (content: readonly ContentBlock[]): ToolResult => ({ [BUILT]: 'tool', content })
 
+/** Builders of what a tool answers with. */
 export const Tool: ToolBuilders = {
   text: (text, options) => result([textBlock(text, options)]),
   structured: (value) => ({ ...result([textBlock(toJsonText(value))]), structuredContent: value }),

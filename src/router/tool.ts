@@ -75,10 +75,15 @@ export type FreeReturn = ToolResult | string | number | boolean | null | undefin
 export interface ToolDefinition<Assigns extends object = object> extends Definition<Assigns> {
   readonly kind: 'tool'
   readonly spec: ToolSpec
+  /** @internal */
   readonly input: Schema
+  /** @internal */
   readonly output: Schema | undefined
+  /** @internal */
   readonly mirrored: readonly MirroredParam[]
+  /** @internal */
   readonly limits: ToolLimits<never>
+  /** @internal */
   readonly handler: (params: never, session: never) => unknown
 }
 

@@ -10,7 +10,8 @@ import type {
 import { isSessionVersion, type ProtocolVersion } from '../protocol/versions.js'
 import type { Wire, WireMessage } from './wire.js'
 
-type Members = Readonly<Record<string, unknown>>
+/** Members of a message, as the wire carried them. */
+export type Members = Readonly<Record<string, unknown>>
 
 /** How a test client presents itself. */
 export interface ClientOptions {
@@ -45,21 +46,26 @@ export class RpcError extends Error {
   }
 }
 
+/** What `tools/call` gave. */
 export interface CallToolResult extends Members {
   readonly content: readonly ContentBlock[]
   readonly structuredContent?: unknown
   readonly isError?: boolean
 }
+/** What `prompts/get` gave. */
 export interface GetPromptResult extends Members {
   readonly description?: string
   readonly messages: readonly PromptMessage[]
 }
+/** What `resources/read` gave. */
 export interface ReadResourceResult extends Members {
   readonly contents: readonly ResourceContents[]
 }
+/** What `completion/complete` gave. */
 export interface CompleteResult extends Members {
   readonly completion: { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean }
 }
+/** One page of a list. */
 export interface ListResult extends Members {
   readonly nextCursor?: string
 }
@@ -97,11 +103,13 @@ export class TestClient {
     return client
   }
 
+  /** Calls a tool. @throws RpcError when the server answers with an error. */
   async callTool(name: string, args?: Members, options?: RequestOptions): Promise<CallToolResult> {
     const params = args === undefined ? { name } : { name, arguments: args }
     return (await this.request('tools/call', params, options)) as CallToolResult
   }
 
+  /** Gets a prompt. @throws RpcError when the server answers with an error. */
   async getPrompt(
     name: string,
     args?: Readonly<Record<string, string>>,
@@ -111,6 +119,7 @@ export class TestClient {
     return (await this.request('prompts/get', params, options)) as GetPromptResult
   }
 
+  /** Reads a resource. @throws RpcError when the server answers with an error. */
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
     return (await this.request('resources/read', { uri }, options)) as ReadResourceResult
   }
@@ -150,6 +159,7 @@ export class TestClient {
     })
   }
 
+  /** Sends a notification. */
   async notify(method: string, params: Members = {}): Promise<void> {
     await this.#wire.send({ jsonrpc: '2.0', method, params })
   }
@@ -164,6 +174,7 @@ export class TestClient {
     return this.notifications.filter((message) => message['method'] === method).map(({ params }) => params as Members)
   }
 
+  /** Closes the wire. */
   async close(): Promise<void> {
     await this.#wire.close()
   }

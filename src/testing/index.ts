@@ -1,9 +1,11 @@
+export type { ProtocolVersion } from '../protocol/versions.js'
 export {
   type CallToolResult,
   type ClientOptions,
   type CompleteResult,
   type GetPromptResult,
   type ListResult,
+  type Members,
   type ReadResourceResult,
   type RequestOptions,
   RpcError,

@@ -12,6 +12,7 @@ export interface Wire {
   open(receive: (message: WireMessage) => void, version: ProtocolVersion): Promise<void> | void
   /** Sends a message to the server. */
   send(message: WireMessage): Promise<void> | void
+  /** Ends the connection. */
   close(): Promise<void> | void
 }
 

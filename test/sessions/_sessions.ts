@@ -67,8 +67,10 @@ export function furnish<Any extends object>(router: Router<Any>): Omit<App, 'rou
     const text = await new Promise<string>((resolve, reject) => {
       session.signal.addEventListener('abort', () => reject(session.signal.reason as Error), { once: true })
       const held: Held = { session: session as unknown as Session, release: (said = tag) => resolve(said) }
-      here.set(tag, held)
-      awaited.get(tag)?.(held)
+      const take = awaited.get(tag)
+      if (take === undefined) here.set(tag, held)
+      else take(held)
+      awaited.delete(tag)
     })
     finished.push(tag)
     return text
@@ -79,6 +81,8 @@ export function furnish<Any extends object>(router: Router<Any>): Omit<App, 'rou
   router.prompt('review', { arguments: { owner: {} } }, ({ owner }) => `Review ${owner ?? 'it'}`)
   const held = (tag: string): Promise<Held> => {
     const found = here.get(tag)
+    // What a test has taken is kept by nobody else: some count what is left.
+    here.delete(tag)
     return found === undefined ? new Promise((resolve) => awaited.set(tag, resolve)) : Promise.resolve(found)
   }
   return { held, aborted, finished }
@@ -242,7 +246,10 @@ export async function heldStream(
 /** A notification of 2026-07-28. */
 export function modernNotification(method: string, params: Json = {}, more: HeaderList = {}): Sent {
   const { headers } = modern(method, {}, { headers: more })
-  return { headers: headers ?? {}, body: JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta: META } }) }
+  return {
+    headers: headers ?? {},
+    body: JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta: META } }),
+  }
 }
 
 export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'

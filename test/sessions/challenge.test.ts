@@ -1,12 +1,19 @@
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Challenge, createServer, forbidden, httpEndpoint, type ProtectedResourceOptions, unauthorized } from 'phantom-mcp'
+import {
+  type Challenge,
+  createRouter,
+  createServer,
+  forbidden,
+  httpEndpoint,
+  type ProtectedResourceOptions,
+  unauthorized,
+} from 'phantom-mcp'
 import { fetchHandler } from 'phantom-mcp/fetch'
 import { nodeHandler, serve } from 'phantom-mcp/node'
 import { describe, expect, test } from 'vitest'
-import { afterTest, type Answer, legacy, modern, TARGETS, type Target, target } from '../http/_http.js'
+import { type Answer, afterTest, legacy, modern, TARGETS, type Target, target } from '../http/_http.js'
 import { as, openApp, usersApp } from './_sessions.js'
-import { createRouter } from 'phantom-mcp'
 
 const AUTHORIZATION = 'https://auth.example.test'
 const RESOURCE = 'https://mcp.example.test/team-a/mcp'
@@ -176,7 +183,12 @@ describe.each(TARGETS)('M3: the metadata document over %s', (kind) => {
 
   test('other paths of its kind, and other methods, have none', async () => {
     const on = await target(kind, usersApp().router, { http: { protectedResource: OPTIONS } })
-    for (const path of [`${WELL_KNOWN}/team-b/mcp`, `${WELL_KNOWN}/team-a`, `${WELL_KNOWN}/team-a/mcp/`, `${WELL_KNOWN}x`]) {
+    for (const path of [
+      `${WELL_KNOWN}/team-b/mcp`,
+      `${WELL_KNOWN}/team-a`,
+      `${WELL_KNOWN}/team-a/mcp/`,
+      `${WELL_KNOWN}x`,
+    ]) {
       const answer = await get(on, path)
       expect([path, answer.status === 200, answer.text.includes('authorization_servers')]).toEqual([path, false, false])
     }

@@ -32,7 +32,19 @@ import {
   TARGETS,
   target,
 } from '../http/_http.js'
-import { as, beginAs, getStream, heldStream, listenStream, modernNotification, openApp, streamOf, type User, userOf, usersApp } from './_sessions.js'
+import {
+  as,
+  beginAs,
+  getStream,
+  heldStream,
+  listenStream,
+  modernNotification,
+  openApp,
+  streamOf,
+  type User,
+  userOf,
+  usersApp,
+} from './_sessions.js'
 
 const NAME = { name: 'callers', version: '1.0.0' }
 
@@ -62,8 +74,10 @@ describeMatrix('what connect assigns', {}, (setup, { sessions }) => {
       serverInfo: (session) => ({ name: `callers of ${session.assigns.user.id}`, version: '1.0.0' }),
     })
     router.tool('who', {}, (_params, { assigns }) => `${assigns.user.id} on ${assigns.plan}`)
-    router.prompt('who', { arguments: { a: { complete: (_value, { assigns }) => [assigns.user.id] } } }, (_p, session) =>
-      Prompt.response([Prompt.user(session.assigns.user.id)]),
+    router.prompt(
+      'who',
+      { arguments: { a: { complete: (_value, { assigns }) => [assigns.user.id] } } },
+      (_p, session) => Prompt.response([Prompt.user(session.assigns.user.id)]),
     )
     router.resource('notes://{x}', { name: 'who', complete: { x: (_value, { assigns }) => [assigns.plan] } }, (_p, s) =>
       Resource.text(s.assigns.user.id),
@@ -114,12 +128,9 @@ describeMatrix('connect on one pipe', { transports: PIPES }, (setup) => {
     for (let index = 0; index < 3; index++) await client.callTool('ping')
     expect(requests).toHaveLength(1)
     const [request] = requests
-    expect([request?.headers.get('authorization'), request?.url, [...(request?.query ?? [])], request?.remote]).toEqual([
-      null,
-      '',
-      [],
-      undefined,
-    ])
+    expect([request?.headers.get('authorization'), request?.url, [...(request?.query ?? [])], request?.remote]).toEqual(
+      [null, '', [], undefined],
+    )
   })
 })
 
@@ -148,7 +159,10 @@ describe.each(TARGETS)('connect over %s', (kind) => {
   const requests = (id: string): [string, Sent][] => [
     ['initialize', initialize()],
     ['a request', legacy('ping', {}, { headers: { 'mcp-session-id': id } })],
-    ['a notification', legacy('notifications/initialized', {}, { headers: { 'mcp-session-id': id }, notification: true })],
+    [
+      'a notification',
+      legacy('notifications/initialized', {}, { headers: { 'mcp-session-id': id }, notification: true }),
+    ],
     ['GET', { method: 'GET', headers: { accept: 'text/event-stream', 'mcp-session-id': id } }],
     ['DELETE', { method: 'DELETE', headers: { 'mcp-session-id': id } }],
     ['a request of 2026-07-28', modern('tools/list')],
@@ -167,24 +181,30 @@ describe.each(TARGETS)('connect over %s', (kind) => {
     expect(seen).toEqual(['blue', ['a', 'b c'], '1, 2', true])
   })
 
-  const REFUSALS: [string, () => Refusal, number, string, RegExp][] = [
-    ['unauthorized', () => unauthorized(), 401, 'unauthorized', /./],
-    ['forbidden', () => forbidden('not for you'), 403, 'forbidden', /^not for you$/],
-    ['notFound', () => notFound('no such tenant'), 404, 'not_found', /^no such tenant$/],
-    ['reject', () => reject('go away'), 403, 'forbidden', /^go away$/],
+  const REFUSALS: [string, [() => Refusal, number, string, RegExp]][] = [
+    ['unauthorized', [() => unauthorized(), 401, 'unauthorized', /./]],
+    ['forbidden', [() => forbidden('not for you'), 403, 'forbidden', /^not for you$/]],
+    ['notFound', [() => notFound('no such tenant'), 404, 'not_found', /^no such tenant$/]],
+    ['reject', [() => reject('go away'), 403, 'forbidden', /^go away$/]],
   ]
-  test.each(REFUSALS)('%s: status, code and reason, for each request', async (_name, refuse, status, reason, message) => {
-    const on = await target(kind, connecting(() => refuse()))
-    for (const [what, sent] of requests('any')) {
-      const answer = await on.send(sent)
-      expect([what, answer.status, codeOf(answer), dataOf(answer)['reason']]).toEqual([what, status, -32600, reason])
-      expect((answer.message?.['error'] as { message: string }).message).toMatch(message)
-      expect(answer.header('content-type')).toBe('application/json')
-      expect(answer.header('mcp-session-id')).toBeUndefined()
-      expect(answer.header('www-authenticate')).toBe(status === 401 ? 'Bearer' : undefined)
-    }
-    expect(on.errors).toEqual([])
-  })
+  test.each(REFUSALS)(
+    '%s: status, code and reason, for each request',
+    async (_name, [refuse, status, reason, message]) => {
+      const on = await target(
+        kind,
+        connecting(() => refuse()),
+      )
+      for (const [what, sent] of requests('any')) {
+        const answer = await on.send(sent)
+        expect([what, answer.status, codeOf(answer), dataOf(answer)['reason']]).toEqual([what, status, -32600, reason])
+        expect(answer.message).toMatchObject({ error: { message: expect.stringMatching(message) } })
+        expect(answer.header('content-type')).toBe('application/json')
+        expect(answer.header('mcp-session-id')).toBeUndefined()
+        expect(answer.header('www-authenticate')).toBe(status === 401 ? 'Bearer' : undefined)
+      }
+      expect(on.errors).toEqual([])
+    },
+  )
 
   const FAILURES: [string, (session: { assign: (more: object) => object }) => unknown][] = [
     [
@@ -225,7 +245,10 @@ describe.each(TARGETS)('connect over %s', (kind) => {
     ['that is a promise', async () => 'ana'],
   ]
   test.each(PRINCIPALS)('a principal %s lets nobody in', async (_name, principal) => {
-    const on = await target(kind, connecting((session: never) => session, principal as never))
+    const on = await target(
+      kind,
+      connecting((session: never) => session, principal as never),
+    )
     for (const [what, sent] of requests('any')) {
       const answer = await on.send(sent)
       expect([what, answer.status, codeOf(answer)]).toEqual([what, 500, -32603])
@@ -327,23 +350,25 @@ describe.each(TARGETS)('connect over %s', (kind) => {
     expect(told).toEqual(['disconnect', 'disconnect', 'terminate', 'disconnect'])
   })
 
-  const TERMINATIONS: [string, () => unknown, number, number][] = [
-    ['ok', () => ({ ok: true }), 200, 0],
-    ['a promise of ok', async () => ({ ok: true }), 200, 0],
-    ['not ok', () => ({ ok: false }), 204, 0],
-    ['nothing', () => undefined, 204, 0],
-    ['something else', () => 'ok', 204, 0],
+  const TERMINATIONS: [string, [() => unknown, number, number]][] = [
+    ['ok', [() => ({ ok: true }), 200, 0]],
+    ['a promise of ok', [async () => ({ ok: true }), 200, 0]],
+    ['not ok', [() => ({ ok: false }), 204, 0]],
+    ['nothing', [() => undefined, 204, 0]],
+    ['something else', [() => 'ok', 204, 0]],
     [
       'a throw',
-      () => {
-        throw new Error('secret')
-      },
-      204,
-      1,
+      [
+        () => {
+          throw new Error('secret')
+        },
+        204,
+        1,
+      ],
     ],
-    ['a rejection', () => Promise.reject(new Error('secret')), 204, 1],
+    ['a rejection', [() => Promise.reject(new Error('secret')), 204, 1]],
   ]
-  test.each(TERMINATIONS)('terminate that gives %s', async (_name, terminate, status, reports) => {
+  test.each(TERMINATIONS)('terminate that gives %s', async (_name, [terminate, status, reports]) => {
     const on = await target(kind, usersApp({ terminate: terminate as () => undefined }).router)
     const { headers } = await beginAs(on, as('ana'))
     const answer = await on.send({ method: 'DELETE', headers })
@@ -510,6 +535,8 @@ describe('mistakes', () => {
     })
     const on = await target('node', app.router)
     await listenStream(on, { resourceSubscriptions: ['notes://topic/a%20b'] }, { headers: as('bo') })
-    expect(asked).toMatchObject([['bo', [{ uri: 'notes://topic/a%20b', params: { t: 'a b' }, template: { name: 'topic' } }]]])
+    expect(asked).toMatchObject([
+      ['bo', [{ uri: 'notes://topic/a%20b', params: { t: 'a b' }, template: { name: 'topic' } }]],
+    ])
   })
 })

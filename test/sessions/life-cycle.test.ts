@@ -278,7 +278,8 @@ interface Program {
 
 const children: ChildProcess[] = []
 afterEach(() => {
-  for (const child of children.splice(0)) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+  for (const child of children.splice(0))
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
 })
 
 async function start(file: string): Promise<Program> {
@@ -297,26 +298,29 @@ const post = (url: string, { headers, body }: Sent): Promise<Response> =>
   fetch(url, { method: 'POST', headers: headers as Record<string, string>, body: String(body) })
 
 describe('serve in a process of its own', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s: answers the running call, ends the streams, exits with 0', async (signal) => {
-    const child = await start(await bundled(PROGRAM('{}')))
-    const call = post(child.url, modern('tools/call', { name: 'slow' }))
-    await expect.poll(child.said, PATIENT).toContain('entered')
-    const listening = await post(child.url, modern('subscriptions/listen', { notifications: {} }, { id: 'l' }))
-    const begun = await post(child.url, initialize())
-    const sessionId = begun.headers.get('mcp-session-id') ?? ''
-    await begun.text()
-    const own = await fetch(child.url, { headers: { accept: 'text/event-stream', 'mcp-session-id': sessionId } })
-    expect([listening.status, own.status]).toEqual([200, 200])
-    child.process.kill(signal)
-    expect(await listening.text()).toContain('"id":"l"')
-    await own.text()
-    child.process.stdin?.write('go\n')
-    const answer = (await (await call).json()) as Json
-    expect(answer).toMatchObject({ result: { content: [{ text: 'finished' }] } })
-    expect(await child.exited).toBe(0)
-    expect(child.said()).toContain('ready false')
-    await expect(fetch(child.url)).rejects.toThrow()
-  })
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s: answers the running call, ends the streams, exits with 0',
+    async (signal) => {
+      const child = await start(await bundled(PROGRAM('{}')))
+      const call = post(child.url, modern('tools/call', { name: 'slow' }))
+      await expect.poll(child.said, PATIENT).toContain('entered')
+      const listening = await post(child.url, modern('subscriptions/listen', { notifications: {} }, { id: 'l' }))
+      const begun = await post(child.url, initialize())
+      const sessionId = begun.headers.get('mcp-session-id') ?? ''
+      await begun.text()
+      const own = await fetch(child.url, { headers: { accept: 'text/event-stream', 'mcp-session-id': sessionId } })
+      expect([listening.status, own.status]).toEqual([200, 200])
+      child.process.kill(signal)
+      expect(await listening.text()).toContain('"id":"l"')
+      await own.text()
+      child.process.stdin?.write('go\n')
+      const answer = (await (await call).json()) as Json
+      expect(answer).toMatchObject({ result: { content: [{ text: 'finished' }] } })
+      expect(await child.exited).toBe(0)
+      expect(child.said()).toContain('ready false')
+      await expect(fetch(child.url)).rejects.toThrow()
+    },
+  )
 
   test('SIGTERM: a call beyond drainMs is answered with the error, and the process exits with 0', async () => {
     const child = await start(await bundled(PROGRAM('{ drainMs: 50 }')))
@@ -337,9 +341,14 @@ describe.each(TARGETS)('withCache and cacheHeaders over %s', (kind) => {
       name: 'caching',
       version: '1.0.0',
       listResources: () =>
-        withCache(Resource.list([{ uri: 'cached://public', name: 'public' }] as never), { ttlMs: 120_000, scope: 'public' }),
+        withCache(Resource.list([{ uri: 'cached://public', name: 'public' }] as never), {
+          ttlMs: 120_000,
+          scope: 'public',
+        }),
     })
-    router.resource('cached://public', { name: 'public' }, () => withCache(Resource.text('x'), { ttlMs: 60_000, scope: 'public' }))
+    router.resource('cached://public', { name: 'public' }, () =>
+      withCache(Resource.text('x'), { ttlMs: 60_000, scope: 'public' }),
+    )
     router.resource('cached://private', { name: 'private' }, () => withCache(Resource.text('x'), { ttlMs: 1_999 }))
     router.resource('cached://zero', { name: 'zero' }, () => withCache(Resource.text('x'), { ttlMs: 0 }))
     router.resource('cached://never', { name: 'never' }, () => Resource.text('x'))
@@ -384,7 +393,9 @@ describe.each(TARGETS)('withCache and cacheHeaders over %s', (kind) => {
     expect(answer.header('cache-control')).toBeUndefined()
     expect(answer.message).toMatchObject({ result: { ttlMs: 60_000, cacheScope: 'public' } })
     const on = await target(kind, caching(), { http: { cacheHeaders: true } })
-    const streamed = await on.send(modern('resources/read', { uri: 'cached://progress' }, { meta: { progressToken: 1 } }))
+    const streamed = await on.send(
+      modern('resources/read', { uri: 'cached://progress' }, { meta: { progressToken: 1 } }),
+    )
     expect([streamed.streamed, streamed.header('cache-control')]).toEqual([true, 'no-cache, no-transform'])
     const { headers } = await beginAs(on)
     const old = await on.send(legacy('resources/read', { uri: 'cached://public' }, { headers }))

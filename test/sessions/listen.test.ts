@@ -3,7 +3,7 @@ import { createRouter, createServer } from 'phantom-mcp'
 import { serveStdio } from 'phantom-mcp/stdio'
 import { describe, expect, test } from 'vitest'
 import { gate, META, PATIENT } from '../_messages.js'
-import { type Answer, codeOf, dataOf, type Json, modern, TARGETS, type Target, target } from '../http/_http.js'
+import { type Answer, codeOf, type Json, modern, TARGETS, type Target, target } from '../http/_http.js'
 import {
   as,
   beginAs,
@@ -13,11 +13,11 @@ import {
   listenStream,
   openApp,
   pipe,
+  type Stream,
+  SUBSCRIPTION_ID,
   sessionStream,
   settle,
-  type Stream,
   streamOf,
-  SUBSCRIPTION_ID,
   usersApp,
 } from './_sessions.js'
 
@@ -84,9 +84,21 @@ describe('K3: subscriptions/listen over HTTP', () => {
   const ALL = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
   const HONOURED: [string, Json, Json][] = [
     ['all lists', ALL, ALL],
-    ['false is as good as nothing', { toolsListChanged: false, promptsListChanged: true }, { promptsListChanged: true }],
-    ['URIs that are there', { resourceSubscriptions: ['notes://plain', 'no://such', 'notes://topic/x'] }, { resourceSubscriptions: ['notes://plain', 'notes://topic/x'] }],
-    ['URIs twice', { resourceSubscriptions: ['notes://plain', 'notes://plain'] }, { resourceSubscriptions: ['notes://plain'] }],
+    [
+      'false is as good as nothing',
+      { toolsListChanged: false, promptsListChanged: true },
+      { promptsListChanged: true },
+    ],
+    [
+      'URIs that are there',
+      { resourceSubscriptions: ['notes://plain', 'no://such', 'notes://topic/x'] },
+      { resourceSubscriptions: ['notes://plain', 'notes://topic/x'] },
+    ],
+    [
+      'URIs twice',
+      { resourceSubscriptions: ['notes://plain', 'notes://plain'] },
+      { resourceSubscriptions: ['notes://plain'] },
+    ],
     ['no URIs', { resourceSubscriptions: [] }, { resourceSubscriptions: [] }],
     ['unknown kinds of any type', { moonPhases: 'full', taskIds: ['x'], constructor: true }, {}],
     ['a prototype', JSON.parse('{"__proto__":{"toolsListChanged":true}}') as Json, {}],
@@ -164,7 +176,12 @@ describe('K3: subscriptions/listen over HTTP', () => {
     expect(await on.server.notifyToolList()).toBe(1)
     expect(await on.server.notifyPromptList()).toBe(1)
     expect(await on.server.notifyResourceList()).toBe(0)
-    await expect.poll(() => [tools.methods, prompts.methods], PATIENT).toEqual([[ACK, TOOLS], [ACK, PROMPTS]])
+    await expect
+      .poll(() => [tools.methods, prompts.methods], PATIENT)
+      .toEqual([
+        [ACK, TOOLS],
+        [ACK, PROMPTS],
+      ])
   })
 
   test('ends when the client hangs up: nothing is left of it, and nothing is told', async () => {
@@ -191,7 +208,11 @@ describe('K3: subscriptions/listen over HTTP', () => {
     })
     const on = await target('node', app.router, { server: { maxListens: 1 } })
     const controller = new AbortController()
-    const sent = modern('subscriptions/listen', { notifications: { resourceSubscriptions: ['notes://plain'] } }, { headers: as('ana') })
+    const sent = modern(
+      'subscriptions/listen',
+      { notifications: { resourceSubscriptions: ['notes://plain'] } },
+      { headers: as('ana') },
+    )
     const gone = fetch(on.serving?.url ?? '', {
       method: 'POST',
       headers: sent.headers as Record<string, string>,
@@ -243,7 +264,9 @@ describe('K3: subscriptions/listen over HTTP', () => {
   test('callTimeoutMs does not end it, and keep-alive comments keep it open', async () => {
     const on = await target('node', openApp().router, { server: { callTimeoutMs: 20 }, http: { keepAliveMs: 15 } })
     const stream = await listenStream(on, { toolsListChanged: true })
-    await expect.poll(() => stream.text.split('\n').filter((line) => line.startsWith(':')).length, PATIENT).toBeGreaterThan(3)
+    await expect
+      .poll(() => stream.text.split('\n').filter((line) => line.startsWith(':')).length, PATIENT)
+      .toBeGreaterThan(3)
     expect(stream.over).toBe(false)
     await on.server.notifyToolList()
     await expect.poll(() => stream.methods, PATIENT).toEqual([ACK, TOOLS])
@@ -285,7 +308,7 @@ describe.each(['memory', 'stdio'] as const)('subscriptions/listen on %s', (kind)
     const told = wire.received.filter((message) => message['method'] !== undefined) as Json[]
     expect(told.map(({ method }) => method)).toEqual([ACK, ACK, TOOLS, UPDATED])
     expect(idsOf(told)).toEqual(['a', 0, 'a', 0])
-    expect((told[1]?.['params'] as Json)['notifications']).toEqual({ resourceSubscriptions: ['notes://plain'] })
+    expect(told[1]).toMatchObject({ params: { notifications: { resourceSubscriptions: ['notes://plain'] } } })
     await wire.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'a' } })
     await client.callTool('ping')
     expect([server.context.listeners.size, await server.notifyToolList()]).toEqual([1, 0])
@@ -336,10 +359,9 @@ describe.each(['memory', 'stdio'] as const)('subscriptions/listen on %s', (kind)
     router.tool('new', {}, () => 'ok')
     await client.callTool('new')
     const told = wire.received.filter(({ method }) => method === TOOLS) as Json[]
-    expect(told.map(({ params }) => ((params as Json)['_meta'] as Json | undefined)?.[SUBSCRIPTION_ID]).sort()).toEqual([
-      'a',
-      undefined,
-    ])
+    expect(told.map(({ params }) => ((params as Json)['_meta'] as Json | undefined)?.[SUBSCRIPTION_ID]).sort()).toEqual(
+      ['a', undefined],
+    )
   })
 })
 
@@ -347,7 +369,9 @@ test('on stdio the end of the input ends it at once', async () => {
   const server = createServer(openApp().router)
   const [input, output] = [new PassThrough(), new PassThrough()]
   const served = serveStdio(server, { input, output, console: 'keep' }).then(() => 'served')
-  input.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: {}, _meta: META } })}\n`)
+  input.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: {}, _meta: META } })}\n`,
+  )
   await expect.poll(() => String(output.read() ?? ''), PATIENT).toContain(ACK)
   input.end()
   const late = new Promise((resolve) => setTimeout(() => resolve('late'), 1_000).unref())

@@ -25,7 +25,10 @@ const uses = (headers: HeaderList): [string, Sent][] => [
   ['POST of a cancellation', legacy('notifications/cancelled', { requestId: 1 }, { headers, notification: true })],
   ['POST of a response', { ...legacy('x', {}, { headers }), body: '{"jsonrpc":"2.0","id":3,"result":{}}' }],
   ['GET', { method: 'GET', headers: { accept: 'text/event-stream', ...headers } }],
-  ['GET after an event', { method: 'GET', headers: { accept: 'text/event-stream', 'last-event-id': 'session.1', ...headers } }],
+  [
+    'GET after an event',
+    { method: 'GET', headers: { accept: 'text/event-stream', 'last-event-id': 'session.1', ...headers } },
+  ],
   ['DELETE', { method: 'DELETE', headers }],
 ]
 
@@ -168,10 +171,9 @@ describe('listen streams', () => {
     const cancel = modernNotification('notifications/cancelled', { requestId: 1 }, as('bo'))
     expect((await on.send(cancel)).status).toBe(202)
     await on.server.notifyToolList()
-    await expect.poll(() => ana.methods, PATIENT).toEqual([
-      'notifications/subscriptions/acknowledged',
-      'notifications/tools/list_changed',
-    ])
+    await expect
+      .poll(() => ana.methods, PATIENT)
+      .toEqual(['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed'])
     expect(ana.over).toBe(false)
   })
 

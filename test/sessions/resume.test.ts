@@ -1,6 +1,6 @@
+import { createRouter } from 'phantom-mcp'
 import { describe, expect, test } from 'vitest'
 import { gate, PATIENT } from '../_messages.js'
-import { createRouter } from 'phantom-mcp'
 import { initialize, type Json, legacy, type Target, target } from '../http/_http.js'
 import {
   type App,
@@ -10,10 +10,10 @@ import {
   heldStream,
   listenersOf,
   openApp,
+  type Stream,
   sessionStream,
   settle,
   slowBackplane,
-  type Stream,
   streamOf,
 } from './_sessions.js'
 
@@ -61,7 +61,12 @@ describe('what a stream carries', () => {
       const [first, ...others] = stream.events
       if (primes) {
         // 2025-11-25 basic/transports: an event with an id and an empty data field, at once.
-        expect(first).toEqual({ id: expect.stringMatching(/^\S+$/), retry: undefined, event: undefined, message: undefined })
+        expect(first).toEqual({
+          id: expect.stringMatching(/^\S+$/),
+          retry: undefined,
+          event: undefined,
+          message: undefined,
+        })
         expect(stream.text.startsWith(`id: ${first?.id}\ndata:`)).toBe(true)
       }
       const carrying = primes ? others : stream.events
@@ -118,7 +123,11 @@ describe('the session’s stream', () => {
     expect(second.over).toBe(false)
     // An older id gets again what came after it.
     await dropped(on, second, headers)
-    const third = await getStream(on, headers, first.events.find(({ message }) => (message?.['params'] as Json)?.['n'] === 1)?.id)
+    const third = await getStream(
+      on,
+      headers,
+      first.events.find(({ message }) => (message?.['params'] as Json)?.['n'] === 1)?.id,
+    )
     await comes(third, [2, 3, 4, 5, 6])
     expect(third.ids.every((one) => one !== undefined)).toBe(true)
   })
@@ -144,9 +153,7 @@ describe('the session’s stream', () => {
     await dropped(on, first, headers)
     expect(await on.server.notifyResourcesUpdated(['notes://plain'])).toBe(1)
     const second = await getStream(on, headers, first.lastId)
-    await expect
-      .poll(() => second.told('notifications/resources/updated', 'uri'), PATIENT)
-      .toEqual(['notes://plain'])
+    await expect.poll(() => second.told('notifications/resources/updated', 'uri'), PATIENT).toEqual(['notes://plain'])
     await settle(on)
     expect(second.told('notifications/resources/updated', 'uri')).toHaveLength(1)
     expect(numbersOf(second)).toEqual([])
@@ -180,31 +187,34 @@ describe('the session’s stream', () => {
     await expect.poll(() => app.finished, PATIENT).toEqual(['a'])
   })
 
-  test.each(['refuse', 'takeOver'] as const)('two that are opened at once, %s: one of them stays', async (secondStream) => {
-    const waiting = gate()
-    const router = createRouter({
-      name: 'x',
-      version: '1',
-      connect: async (session, request) => {
-        if (request.headers.get('x-wait') !== null) await waiting.promise
-        return session
-      },
-      principal: () => null,
-    })
-    furnish(router)
-    const on = await target('node', router, { http: { secondStream } })
-    const { id, headers } = await beginAs(on)
-    const opening = ['1', '2', '3'].map((wait) => getStream(on, { ...headers, 'x-wait': wait }))
-    await settle(on)
-    waiting.open()
-    const streams = await Promise.all(opening)
-    const statuses = streams.map(({ status }) => status).sort()
-    expect(statuses).toEqual(secondStream === 'refuse' ? [200, 409, 409] : [200, 200, 200])
-    await expect.poll(() => streams.filter(({ over }) => !over).length, PATIENT).toBe(1)
-    expect(listenersOf(on)).toBe(1)
-    await raise(on, id, 1)
-    await expect.poll(() => streams.flatMap(numbersOf), PATIENT).toEqual([1])
-  })
+  test.each(['refuse', 'takeOver'] as const)(
+    'two that are opened at once, %s: one of them stays',
+    async (secondStream) => {
+      const waiting = gate()
+      const router = createRouter({
+        name: 'x',
+        version: '1',
+        connect: async (session, request) => {
+          if (request.headers.get('x-wait') !== null) await waiting.promise
+          return session
+        },
+        principal: () => null,
+      })
+      furnish(router)
+      const on = await target('node', router, { http: { secondStream } })
+      const { id, headers } = await beginAs(on)
+      const opening = ['1', '2', '3'].map((wait) => getStream(on, { ...headers, 'x-wait': wait }))
+      await settle(on)
+      waiting.open()
+      const streams = await Promise.all(opening)
+      const statuses = streams.map(({ status }) => status).sort()
+      expect(statuses).toEqual(secondStream === 'refuse' ? [200, 409, 409] : [200, 200, 200])
+      await expect.poll(() => streams.filter(({ over }) => !over).length, PATIENT).toBe(1)
+      expect(listenersOf(on)).toBe(1)
+      await raise(on, id, 1)
+      await expect.poll(() => streams.flatMap(numbersOf), PATIENT).toEqual([1])
+    },
+  )
 
   test('a client that hangs up while it is let in leaves the place free', async () => {
     const waiting = gate()
@@ -487,7 +497,9 @@ describe('the stream of a call', () => {
     const { on, app, headers } = await begun()
     const { stream } = await heldStream(on, app, { tag: 'a', headers: headers as never })
     stream.drop()
-    await on.send(legacy('notifications/cancelled', { requestId: 1 }, { headers: headers as never, notification: true }))
+    await on.send(
+      legacy('notifications/cancelled', { requestId: 1 }, { headers: headers as never, notification: true }),
+    )
     expect(app.aborted).toEqual(['a'])
     const again = await getStream(on, headers as never, stream.lastId)
     await expect.poll(() => again.ended, PATIENT).toBe(true)
@@ -561,19 +573,22 @@ describe('session.finish', () => {
   })
 
   // 2025-06-18 basic/transports: the server SHOULD NOT close the stream before the response.
-  test.each(['2024-11-05', '2025-03-26', '2025-06-18'])('%s: does nothing, for the version knows no return', async (version) => {
-    const app = openApp()
-    const on = await target('node', app.router)
-    const { headers } = await beginAs(on, {}, version)
-    const { stream, held } = await heldStream(on, app, { tag: 'a', headers })
-    await held.session.finish()
-    await settle(on)
-    expect(stream.over).toBe(false)
-    held.release('here')
-    await expect.poll(() => stream.ended, PATIENT).toBe(true)
-    expect(stream.text).not.toMatch(/^retry:/m)
-    expect(stream.messages.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'here' }] } })
-  })
+  test.each(['2024-11-05', '2025-03-26', '2025-06-18'])(
+    '%s: does nothing, for the version knows no return',
+    async (version) => {
+      const app = openApp()
+      const on = await target('node', app.router)
+      const { headers } = await beginAs(on, {}, version)
+      const { stream, held } = await heldStream(on, app, { tag: 'a', headers })
+      await held.session.finish()
+      await settle(on)
+      expect(stream.over).toBe(false)
+      held.release('here')
+      await expect.poll(() => stream.ended, PATIENT).toBe(true)
+      expect(stream.text).not.toMatch(/^retry:/m)
+      expect(stream.messages.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'here' }] } })
+    },
+  )
 
   test('after the answer it does nothing', async () => {
     const app = openApp()

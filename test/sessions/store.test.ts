@@ -10,6 +10,7 @@ import {
   type Json,
   legacy,
   modern,
+  resultOf,
   TARGETS,
   type Target,
   type TargetOptions,
@@ -138,8 +139,10 @@ describe.each(TARGETS)('sessions in the Store over %s', (kind) => {
     const guarded: Backplane = {
       ...backplane,
       store: new Proxy(backplane.store, {
-        get: (store, name: keyof typeof store) =>
-          away ? () => Promise.reject(new Error('secret: redis.example.test')) : store[name].bind(store),
+        get: (store, name) =>
+          away
+            ? () => Promise.reject(new Error('secret: redis.example.test'))
+            : (store[name as keyof typeof store] as () => unknown).bind(store),
       }),
     }
     const on = await target(kind, openApp().router, { server: { backplane: guarded } })
@@ -313,7 +316,7 @@ test('sessions: false issues, asks for and keeps nothing, and promises no stream
   const on = await target('node', app.router, { server: { sessions: false, backplane } })
   const begun = await on.send(initialize('2025-11-25'))
   expect([begun.status, begun.header('mcp-session-id')]).toEqual([200, undefined])
-  const capabilities = (begun.message?.['result'] as Json)['capabilities'] as Record<string, Json>
+  const capabilities = resultOf(begun)?.['capabilities'] as Record<string, Json>
   for (const kind of ['tools', 'prompts', 'resources']) {
     expect([kind, capabilities[kind]]).toEqual([kind, {}])
   }

@@ -14,9 +14,9 @@ import {
   listenStream,
   openApp,
   pipe,
+  type Stream,
   sessionStream,
   settle,
-  type Stream,
   usersApp,
 } from './_sessions.js'
 
@@ -30,8 +30,8 @@ const PIPES_BY_VERSION = (['memory', 'stdio'] as const).flatMap((kind) =>
 type Authorize = NonNullable<RouterOptions<Assigns>['authorizeResourceSubscriptions']>
 
 /** A session that follows some URIs, with its stream open. */
-async function following(on: Target, uris: readonly string[], more = {}, version = '2025-11-25') {
-  const { id, headers } = await beginAs(on, more, version)
+async function following(on: Target, uris: readonly string[], more = {}) {
+  const { id, headers } = await beginAs(on, more)
   for (const uri of uris) {
     const answer = await on.send(legacy('resources/subscribe', { uri }, { headers }))
     expect(answer.message).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
@@ -168,7 +168,11 @@ describe('authorizeResourceSubscriptions', () => {
   const URIS = ['notes://plain', 'notes://topic/a', 'notes://topic/b']
 
   /** A server whose callback can be changed; it keeps what it was asked. */
-  async function authorizing(): Promise<{ on: Target; asked: [string, string[]][]; answer(authorize: Authorize): void }> {
+  async function authorizing(): Promise<{
+    on: Target
+    asked: [string, string[]][]
+    answer(authorize: Authorize): void
+  }> {
     const asked: [string, string[]][] = []
     let authorize: Authorize = (resources) => resources
     const app = usersApp({
@@ -212,7 +216,11 @@ describe('authorizeResourceSubscriptions', () => {
     const { headers } = await beginAs(on, as('ana'))
     await on.send(legacy('resources/subscribe', { uri: 'notes://topic/a%20b' }, { headers }))
     expect(seen).toMatchObject([
-      { uri: 'notes://topic/a%20b', params: { t: 'a b' }, template: { name: 'topic', uriTemplate: 'notes://topic/{t}' } },
+      {
+        uri: 'notes://topic/a%20b',
+        params: { t: 'a b' },
+        template: { name: 'topic', uriTemplate: 'notes://topic/{t}' },
+      },
     ])
   })
 
@@ -225,17 +233,20 @@ describe('authorizeResourceSubscriptions', () => {
     ['the same twice', ([first]) => (first ? [first, first.uri, first] : []), URIS.slice(0, 1)],
     ['another order', (resources) => [...resources].reverse(), [...URIS].reverse()],
   ]
-  test.each(NARROWED)('is asked again before each update, and may answer with less: %s', async (_name, authorize, told) => {
-    const { on, answer } = await authorizing()
-    const { stream } = await following(on, URIS, as('ana'))
-    answer(authorize)
-    expect(await on.server.notifyResourcesUpdated(URIS)).toBe(1)
-    await expect.poll(() => urisOf(stream), PATIENT).toEqual(told)
-    answer((resources) => resources)
-    expect(await on.server.notifyResourcesUpdated(['notes://plain'])).toBe(1)
-    await expect.poll(() => urisOf(stream), PATIENT).toEqual([...told, 'notes://plain'])
-    expect(on.errors).toEqual([])
-  })
+  test.each(NARROWED)(
+    'is asked again before each update, and may answer with less: %s',
+    async (_name, authorize, told) => {
+      const { on, answer } = await authorizing()
+      const { stream } = await following(on, URIS, as('ana'))
+      answer(authorize)
+      expect(await on.server.notifyResourcesUpdated(URIS)).toBe(1)
+      await expect.poll(() => urisOf(stream), PATIENT).toEqual(told)
+      answer((resources) => resources)
+      expect(await on.server.notifyResourcesUpdated(['notes://plain'])).toBe(1)
+      await expect.poll(() => urisOf(stream), PATIENT).toEqual([...told, 'notes://plain'])
+      expect(on.errors).toEqual([])
+    },
+  )
 
   const NONE: [string, Authorize, number][] = [
     ['null', () => null, 0],

@@ -2,7 +2,18 @@ import { createRouter } from 'phantom-mcp'
 import { describe, expect, test } from 'vitest'
 import { PATIENT } from '../_messages.js'
 import { codeOf, type Json, legacy, modern, TARGETS, target } from '../http/_http.js'
-import { as, beginAs, getStream, listenStream, openApp, sessionStream, settle, type Stream, streamOf, usersApp } from './_sessions.js'
+import {
+  as,
+  beginAs,
+  getStream,
+  listenStream,
+  openApp,
+  type Stream,
+  sessionStream,
+  settle,
+  streamOf,
+  usersApp,
+} from './_sessions.js'
 
 const MESSAGE = 'notifications/message'
 const LEVEL = 'io.modelcontextprotocol/logLevel'
@@ -106,10 +117,12 @@ describe('server.session', () => {
     const { stream, other, session, on } = await withStream()
     await session?.notify('notifications/x', { a: 1 })
     await session?.notify('notifications/y')
-    await expect.poll(() => stream.messages, PATIENT).toEqual([
-      { jsonrpc: '2.0', method: 'notifications/x', params: { a: 1 } },
-      { jsonrpc: '2.0', method: 'notifications/y' },
-    ])
+    await expect
+      .poll(() => stream.messages, PATIENT)
+      .toEqual([
+        { jsonrpc: '2.0', method: 'notifications/x', params: { a: 1 } },
+        { jsonrpc: '2.0', method: 'notifications/y' },
+      ])
     await settle(on)
     expect(other.messages).toEqual([])
   })
@@ -134,7 +147,11 @@ describe('server.session', () => {
     await session?.notify('notifications/x', { n: 1 })
     await session?.finish()
     await expect.poll(() => stream.ended, PATIENT).toBe(true)
-    expect(stream.events.at(-1)).toMatchObject({ id: undefined, message: undefined, retry: expect.stringMatching(/^\d+$/) })
+    expect(stream.events.at(-1)).toMatchObject({
+      id: undefined,
+      message: undefined,
+      retry: expect.stringMatching(/^\d+$/),
+    })
     expect(other.over).toBe(false)
     await on.server.session(id)?.notify('notifications/x', { n: 2 })
     const again = await getStream(on, headers, stream.lastId)

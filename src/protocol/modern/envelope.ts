@@ -41,7 +41,7 @@ export function readEnvelope(request: RequestMessage): Envelope | Failure {
   return { clientInfo: clientInfoOf(fields), clientCapabilities: capabilities, logLevel: level }
 }
 
-export function unsupportedVersion(requested: string): Failure {
+function unsupportedVersion(requested: string): Failure {
   const data = { supported: [...STATELESS_VERSIONS], requested }
   return { code: 'UNSUPPORTED_PROTOCOL_VERSION', message: 'Unsupported protocol version', data }
 }

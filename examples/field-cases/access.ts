@@ -1,0 +1,35 @@
+import { type Connecting, type ConnectRequest, type Refusal, unauthorized } from 'phantom-mcp'
+
+/** What handlers of the guarded endpoints find in the session. */
+export interface Assigns {
+  /** The user, whichever of their tokens they come with. */
+  readonly subject: string
+}
+
+interface Caller extends Assigns {
+  readonly scopes: readonly ('read' | 'write')[]
+}
+
+/** Every token that is valid; each may read. */
+const CALLERS: ReadonlyMap<string, Caller> = new Map([
+  ['tok-ana', { subject: 'ana', scopes: ['read', 'write'] }],
+  ['tok-ana-2', { subject: 'ana', scopes: ['read', 'write'] }],
+  ['tok-bo', { subject: 'bo', scopes: ['read', 'write'] }],
+  ['tok-read', { subject: 'ana', scopes: ['read'] }],
+])
+
+/** All tools but wipe, which writes. */
+const READING = [
+  ...['echo', 'noargs', 'größe', 'opts', 'slow', 'stats', 'tree', 'shared', 'val', 'boom', 'out', 'routed', 'touch'],
+  'logger',
+]
+
+/** Lets in who has a token, and shows them what its scopes allow. */
+export function admit(session: Connecting, request: ConnectRequest): Connecting<Assigns> | Refusal {
+  const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
+  if (token === undefined) return unauthorized()
+  const caller = CALLERS.get(token)
+  if (caller === undefined) return unauthorized({ method: 'Bearer', error: 'invalid_token' })
+  if (!caller.scopes.includes('write')) session.allowTools(READING)
+  return session.assign({ subject: caller.subject })
+}
