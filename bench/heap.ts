@@ -13,8 +13,8 @@ export interface HeapFigures {
   readonly told?: string
 }
 
-const BATCHES = 3
-const SESSIONS_A_BATCH = 2_000
+const BATCHES = 5
+const SESSIONS_A_BATCH = 1_500
 /** With what else is open, fewer than the 1024 files that many systems allow a process. */
 const STREAMS_A_BATCH = 130
 const WARM_UP = 300

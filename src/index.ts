@@ -39,7 +39,16 @@ export type { Binary, ContentOptions, LinkAttributes, LinkTarget } from './route
 export { type DefinitionBuilders, defineFor } from './router/define.js'
 export type { Definition } from './router/definition.js'
 export { field } from './router/field.js'
-export type { FieldBuilders } from './router/field-types.js'
+export type {
+  ArrayOptions,
+  BooleanOptions,
+  CommonOptions,
+  FieldBuilders,
+  IntegerOptions,
+  MapOptions,
+  NumberOptions,
+  StringOptions,
+} from './router/field-types.js'
 export type { Middleware, Outcome } from './router/middleware.js'
 export type {
   PromptArgument,

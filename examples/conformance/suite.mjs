@@ -86,9 +86,10 @@ function judge(checks) {
     ...(warned.length > 0 ? [`w${warned.length}`] : []),
     ...(skipped > 0 ? [`s${skipped}`] : []),
   ].join(' ')
-  const problems = [...failed, ...warned].map(
-    ({ status, id, errorMessage, description }) => ({ id, text: `${status} ${id}: ${errorMessage ?? description}` }),
-  )
+  const problems = [...failed, ...warned].map(({ status, id, errorMessage, description }) => ({
+    id,
+    text: `${status} ${id}: ${errorMessage ?? description}`,
+  }))
   const verified = ok.some(({ id }) => id !== 'wire-schema-valid')
   return { verdict: problems.length > 0 ? 'FAIL' : verified ? 'PASS' : 'SKIP', checks: summary, problems }
 }

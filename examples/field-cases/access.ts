@@ -1,12 +1,9 @@
 import { type Connecting, type ConnectRequest, type Refusal, unauthorized } from 'phantom-mcp'
 
 /** What handlers of the guarded endpoints find in the session. */
-export interface Assigns {
+export interface Caller {
   /** The user, whichever of their tokens they come with. */
   readonly subject: string
-}
-
-interface Caller extends Assigns {
   readonly scopes: readonly ('read' | 'write')[]
 }
 
@@ -25,11 +22,11 @@ const READING = [
 ]
 
 /** Lets in who has a token, and shows them what its scopes allow. */
-export function admit(session: Connecting, request: ConnectRequest): Connecting<Assigns> | Refusal {
+export function admit(session: Connecting, request: ConnectRequest): Connecting<Caller> | Refusal {
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
   if (token === undefined) return unauthorized()
   const caller = CALLERS.get(token)
   if (caller === undefined) return unauthorized({ method: 'Bearer', error: 'invalid_token' })
   if (!caller.scopes.includes('write')) session.allowTools(READING)
-  return session.assign({ subject: caller.subject })
+  return session.assign(caller)
 }

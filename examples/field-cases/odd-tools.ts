@@ -3,7 +3,7 @@ import type { Counters } from './counters.js'
 import { NUMBER_SCHEMA } from './schemas.js'
 
 /** The tools that answer with what JSON or their own schema does not hold, or not at all. */
-export function addOddTools(router: Router, counters: Counters): void {
+export function addOddTools<Assigns extends object>(router: Router<Assigns>, counters: Counters): void {
   router.tool(
     'val',
     { description: 'Returns a chosen structured value.', input: { which: field.string({ required: true }) } },

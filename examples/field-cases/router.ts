@@ -1,5 +1,5 @@
-import { type Completer, createRouter, Resource, type Router, type Server } from 'phantom-mcp'
-import { type Assigns, admit } from './access.js'
+import { type Completer, createRouter, field, Resource, type Router, type Server } from 'phantom-mcp'
+import { admit, type Caller } from './access.js'
 import type { Counters } from './counters.js'
 import { addOddTools } from './odd-tools.js'
 import { addTools } from './tools.js'
@@ -22,13 +22,11 @@ export function createFixture(parts: Parts): Router {
 }
 
 /** The same for those who have a token. */
-export function createGuardedFixture(parts: Parts): Router<Assigns> {
-  const router = createRouter({ ...INFO, connect: admit, principal: ({ assigns }) => assigns.subject })
-  addAll(router, parts)
-  return router
+export function createGuardedFixture(parts: Parts): Router<Caller> {
+  return addAll(createRouter({ ...INFO, connect: admit, principal: ({ assigns }) => assigns.subject }), parts)
 }
 
-function addAll(router: Router, { counters, servers }: Parts): Router {
+function addAll<Assigns extends object>(router: Router<Assigns>, { counters, servers }: Parts): Router<Assigns> {
   addTools(router, counters)
   addOddTools(router, counters)
   addTouch(router, { counters, servers })
@@ -45,7 +43,7 @@ export function createPagedFixture(pageSize: number): Router {
   return router
 }
 
-function addTouch(router: Router, { counters, servers }: Parts): void {
+function addTouch<Assigns extends object>(router: Router<Assigns>, { counters, servers }: Parts): void {
   const announce = {
     tools: (server: Server) => server.notifyToolList(),
     prompts: (server: Server) => server.notifyPromptList(),
@@ -55,7 +53,7 @@ function addTouch(router: Router, { counters, servers }: Parts): void {
     'touch',
     {
       description: 'Announces a change.',
-      input: { what: field.enum(['tools', 'prompts', 'resource'], { required: true }) },
+      input: { what: field.string({ required: true, in: ['tools', 'prompts', 'resource'] }) },
     },
     async ({ what }) => {
       counters.enter('touch')
@@ -65,7 +63,7 @@ function addTouch(router: Router, { counters, servers }: Parts): void {
   )
 }
 
-function addResources(router: Router): void {
+function addResources<Assigns extends object>(router: Router<Assigns>): void {
   router.resource('notes://plain', { name: 'plain', mimeType: 'text/plain' }, () => 'plain note')
   router.resource('note://ärger/日本', { name: 'non-ascii', mimeType: 'text/plain' }, () => 'Ärger')
   router.resource('notes://topic/static', { name: 'static-topic', mimeType: 'text/plain' }, () => 'STATIC')
@@ -83,7 +81,7 @@ const completeOwner: Completer = (value) =>
 const completeRepo: Completer = (_value, _session, { owner }) =>
   owner === 'zed-co' ? ['zed-apple', 'zed-axe'] : ['any']
 
-function addReview(router: Router): void {
+function addReview<Assigns extends object>(router: Router<Assigns>): void {
   router.prompt(
     'review',
     {

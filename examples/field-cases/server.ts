@@ -59,7 +59,10 @@ function guardedHandlers(): [path: string, handler: NodeHandler][] {
         scopes: ['read', 'write'],
       },
     })
-    return [path, `/.well-known/oauth-protected-resource${path}`].map((served): [string, NodeHandler] => [served, handler])
+    return [path, `/.well-known/oauth-protected-resource${path}`].map((served): [string, NodeHandler] => [
+      served,
+      handler,
+    ])
   })
 }
 

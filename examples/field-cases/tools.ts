@@ -4,13 +4,13 @@ import type { Counters } from './counters.js'
 import { REGION_SCHEMA, SHARED_SCHEMA, TREE_SCHEMA, type TreeNode } from './schemas.js'
 
 /** The tools that answer what they were asked. */
-export function addTools(router: Router, counters: Counters): void {
+export function addTools<Assigns extends object>(router: Router<Assigns>, counters: Counters): void {
   addPlainTools(router, counters)
   addSchemaTools(router, counters)
   addCallTools(router, counters)
 }
 
-function addPlainTools(router: Router, counters: Counters): void {
+function addPlainTools<Assigns extends object>(router: Router<Assigns>, counters: Counters): void {
   router.tool(
     'echo',
     { description: 'Returns the text.', input: { text: field.string({ required: true }) } },
@@ -40,7 +40,7 @@ function addPlainTools(router: Router, counters: Counters): void {
   router.tool('stats', { description: 'Returns the counters.' }, () => JSON.stringify(counters))
 }
 
-function addSchemaTools(router: Router, counters: Counters): void {
+function addSchemaTools<Assigns extends object>(router: Router<Assigns>, counters: Counters): void {
   router.tool('tree', { description: 'Measures a tree.', inputSchema: TREE_SCHEMA }, (params) => {
     counters.enter('tree')
     return String(depthOf(params['node'] as TreeNode))
@@ -59,7 +59,7 @@ function depthOf({ kids = [] }: TreeNode): number {
   return 1 + Math.max(0, ...kids.map(depthOf))
 }
 
-function addCallTools(router: Router, counters: Counters): void {
+function addCallTools<Assigns extends object>(router: Router<Assigns>, counters: Counters): void {
   router.tool(
     'slow',
     {

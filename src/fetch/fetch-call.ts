@@ -108,8 +108,10 @@ class ResponseStream implements HttpStream {
   readonly body: ReadableStream<Uint8Array>
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #waiting: (() => void)[] = []
+  readonly #onCancel: () => void
 
   constructor(onCancel: () => void) {
+    this.#onCancel = onCancel
     this.body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -133,6 +135,13 @@ class ResponseStream implements HttpStream {
 
   drained(): Promise<void> {
     return this.#hasRoom() ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  cut(): void {
+    this.#controller?.error(new Error('The stream was cut: nobody reads it'))
+    this.#controller = undefined
+    this.#wake()
+    this.#onCancel()
   }
 
   end(): void {

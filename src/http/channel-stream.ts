@@ -3,7 +3,7 @@ import type { StreamEvent } from '../server/stream-log.js'
 import type { HttpCall, HttpHeaders, HttpStream } from './http-call.js'
 import type { CallStream, OpenCallStream } from './reply.js'
 import type { Responder } from './responder.js'
-import { sseEvent } from './sse.js'
+import { MAX_UNREAD_EVENTS, sseEvent } from './sse.js'
 
 /** An event with its id; one without a message has empty data (2025-11-25 basic/transports, priming event). */
 function eventText({ id, message }: StreamEvent): string {
@@ -38,6 +38,10 @@ class StreamSink implements EventSink {
     this.#stream.write(`retry: ${ms}\n\n`)
   }
 
+  cut(): void {
+    this.#stream.cut()
+  }
+
   end(): void {
     this.#stream.end()
   }
@@ -55,7 +59,7 @@ export function openSink(
   onLost: (sink: EventSink) => void,
   { headers, ids = true }: SinkOptions = {},
 ): EventSink {
-  const sink = new StreamSink(responder.stream(headers), responder.call, ids)
+  const sink = new StreamSink(responder.stream(headers, MAX_UNREAD_EVENTS), responder.call, ids)
   responder.call.onClosed(() => onLost(sink))
   return sink
 }

@@ -1,6 +1,7 @@
 import { INTERNAL_FAILURE, toFailure } from '../errors.js'
 import { type Message, parseMessage } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
+import { SHUTTING_DOWN } from '../server/dispatch.js'
 import type { Server } from '../server/server.js'
 import type { RequestEvent } from '../server/telemetry.js'
 import { admit } from './admit.js'
@@ -8,7 +9,7 @@ import { readJson } from './body.js'
 import { Cors } from './cors.js'
 import { claimsModern, namesModern, sessionMethodProblem, unreadCodec } from './era.js'
 import { Guard } from './guard.js'
-import type { HttpCall, HttpHeaders } from './http-call.js'
+import type { HttpCall } from './http-call.js'
 import type { Incoming } from './incoming.js'
 import { servePost } from './legacy.js'
 import { accepted } from './media.js'
@@ -18,6 +19,7 @@ import { postProblem, tooLarge } from './post.js'
 import { probe } from './probe.js'
 import { type ProtectedResource, protectedResource } from './protected-resource.js'
 import { type Refusal, refusal, refuseMessage, refuseUnread } from './refusal.js'
+import { RETRY } from './reply.js'
 import { Responder, type Shared } from './responder.js'
 import { serveDelete, serveGet } from './session-streams.js'
 import { KeepAlive } from './sse.js'
@@ -91,8 +93,7 @@ export class HttpEndpoint {
       if (call.closed) return responder.refuse({ ...refuseUnread({ failure: INTERNAL_FAILURE }), status: 500 })
       const failure = toFailure(error, (thrown) => this.#server.report(thrown))
       const retry = isRetryable(failure)
-      const headers: HttpHeaders = retry ? { 'retry-after': '5' } : {}
-      responder.refuse({ ...refuseUnread({ failure }), status: retry ? 503 : 500, headers })
+      responder.refuse({ ...refuseUnread({ failure }), status: retry ? 503 : 500, headers: retry ? RETRY : {} })
     }
   }
 
@@ -139,8 +140,10 @@ export class HttpEndpoint {
   async #ofSession(responder: Responder): Promise<void> {
     const incoming = await this.#admitted(responder)
     if (incoming === undefined) return
-    if (responder.call.method === 'GET') await serveGet(incoming, this.#options.secondStream)
-    else await serveDelete(incoming)
+    if (responder.call.method === 'DELETE') return await serveDelete(incoming)
+    if (!this.#server.ready)
+      return responder.refuse({ ...refuseUnread({ failure: SHUTTING_DOWN }), status: 503, headers: RETRY })
+    await serveGet(incoming, this.#options.secondStream)
   }
 
   /** Undefined when the caller was not let in, and has been told. */

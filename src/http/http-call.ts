@@ -4,6 +4,8 @@ export interface HttpStream {
   write(chunk: string): boolean
   /** Resolves when there is room again, or the client is gone. */
   drained(): Promise<void>
+  /** Ends the connection at once; what has not been read is lost. */
+  cut(): void
   /** Ends the answer; nothing happens the second time. */
   end(): void
 }

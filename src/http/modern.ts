@@ -11,7 +11,7 @@ import type { HttpCall, HttpHeaders } from './http-call.js'
 import type { Incoming } from './incoming.js'
 import { contradicts, mismatch, paramMismatch } from './mirrored.js'
 import { notAcceptable, refuseMessage } from './refusal.js'
-import { CallReply } from './reply.js'
+import { CallReply, openListening } from './reply.js'
 import type { Responder } from './responder.js'
 import { statelessStatus } from './status.js'
 
@@ -50,7 +50,8 @@ function acceptNotification(responder: Responder, { method, params }: Notificati
 
 function serveRequest(incoming: Incoming, request: RequestMessage): void {
   const { server, responder, accepted, streamAfterMs, access } = incoming
-  const reply = new CallReply(responder, accepted)
+  const isOpen = CODEC.methods.get(request.method)?.open === true
+  const reply = new CallReply(responder, accepted, isOpen ? openListening : undefined)
   const read = readRequest(server, responder.call, request)
   if ('code' in read) {
     const status = read.code === 'METHOD_NOT_FOUND' ? 404 : 400

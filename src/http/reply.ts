@@ -1,9 +1,9 @@
 import type { Body } from '../protocol/model.js'
 import type { Exchange } from '../server/exchange.js'
-import type { HttpHeaders } from './http-call.js'
+import type { HttpHeaders, HttpStream } from './http-call.js'
 import type { Accepted } from './media.js'
 import type { Responder } from './responder.js'
-import { sseEvent } from './sse.js'
+import { MAX_UNREAD_EVENTS, sseEvent } from './sse.js'
 
 /** The stream of a call, once there is one. */
 export interface CallStream {
@@ -18,8 +18,13 @@ export interface CallStream {
 export type OpenCallStream = (responder: Responder, headers: HttpHeaders | undefined) => CallStream
 
 /** A stream that is as long as its connection. */
-const openPlain: OpenCallStream = (responder, headers) => {
-  const stream = responder.stream(headers)
+const openPlain: OpenCallStream = (responder, headers) => plainStream(responder.stream(headers))
+
+/** The same for a call that only listens: it is let go when its client does not read. */
+export const openListening: OpenCallStream = (responder, headers) =>
+  plainStream(responder.stream(headers, MAX_UNREAD_EVENTS))
+
+function plainStream(stream: HttpStream): CallStream {
   return {
     send: (message) => (stream.write(sseEvent(message)) ? undefined : stream.drained()),
     end: (last) => {
@@ -30,7 +35,7 @@ const openPlain: OpenCallStream = (responder, headers) => {
 }
 
 /** Seconds after which a client may try again what the server could not do now. */
-const RETRY: HttpHeaders = { 'retry-after': '5' }
+export const RETRY: HttpHeaders = { 'retry-after': '5' }
 
 /**
  * The answer to one or several calls of a request: JSON, until something has to be sent before it is ready. A client that

@@ -14,28 +14,46 @@ export interface Shared {
   readonly telemetry: Telemetry
 }
 
-/** A stream that gets comments while it is silent. */
-class AliveStream implements HttpStream {
+/** Characters that the stream of a call may leave unread; its handler can wait for its client, but need not. */
+const MAX_UNREAD = 16_777_216
+
+/** A stream that gets comments while it is silent, and is cut when nobody reads it. */
+class WatchedStream implements HttpStream {
   readonly #stream: HttpStream
   readonly #keepAlive: KeepAlive
+  readonly #maxUnread: number
+  #unread = 0
   onEnd: (() => void) | undefined
 
-  constructor(stream: HttpStream, keepAlive: KeepAlive) {
+  constructor(stream: HttpStream, keepAlive: KeepAlive, maxUnread: number) {
     this.#stream = stream
     this.#keepAlive = keepAlive
+    this.#maxUnread = maxUnread
     keepAlive.add(stream)
   }
 
   write(chunk: string): boolean {
-    return this.#stream.write(chunk)
+    if (this.#stream.write(chunk)) {
+      this.#unread = 0
+      return true
+    }
+    this.#unread += chunk.length
+    if (this.#unread > this.#maxUnread) this.cut()
+    return false
   }
 
-  drained(): Promise<void> {
-    return this.#stream.drained()
+  async drained(): Promise<void> {
+    await this.#stream.drained()
+    this.#unread = 0
   }
 
   leave(): void {
     this.#keepAlive.remove(this.#stream)
+  }
+
+  cut(): void {
+    this.#stream.cut()
+    this.onEnd?.()
   }
 
   end(): void {
@@ -53,7 +71,7 @@ export class Responder {
   readonly #keepAlive: KeepAlive
   readonly #telemetry: Telemetry
   #onEnd: (() => void)[] = NOBODY
-  #stream: AliveStream | undefined
+  #stream: WatchedStream | undefined
 
   constructor(call: HttpCall, { keepAlive, telemetry }: Shared, shared?: HttpHeaders) {
     this.call = call
@@ -83,10 +101,14 @@ export class Responder {
     this.json(status, body, headers)
   }
 
-  /** Opens an event stream that is kept alive until it ends or the client is gone. */
-  stream(headers?: HttpHeaders): HttpStream {
+  /** Opens an event stream that is kept alive until it ends or the client is gone; `maxUnread` characters may wait. */
+  stream(headers?: HttpHeaders, maxUnread: number = MAX_UNREAD): HttpStream {
     this.status ??= 200
-    const stream = new AliveStream(this.call.stream(200, this.#headers(STREAM_HEADERS, headers)), this.#keepAlive)
+    const stream = new WatchedStream(
+      this.call.stream(200, this.#headers(STREAM_HEADERS, headers)),
+      this.#keepAlive,
+      maxUnread,
+    )
     this.#stream = stream
     this.call.onClosed(() => this.#over())
     if (this.#telemetry.traces('stream')) {

@@ -50,6 +50,7 @@ export async function serveDelete(incoming: Incoming): Promise<void> {
   const session = await sessionOf(incoming)
   if (!('client' in session)) return responder.refuse(session)
   await server.sessions?.end(session)
+  server.sessions?.release(session)
   const ok = await server.terminated(access ?? new Access(session.id))
   responder.empty(ok ? 200 : 204)
 }

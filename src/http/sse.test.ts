@@ -24,6 +24,7 @@ describe('KeepAlive', () => {
       written,
       write: (chunk) => written.push(chunk) > 0,
       drained: () => Promise.resolve(),
+      cut: () => undefined,
       end: () => undefined,
     }
   }

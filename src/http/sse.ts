@@ -40,3 +40,6 @@ export class KeepAlive {
     for (const stream of this.#streams) stream.write(COMMENT)
   }
 }
+
+/** Characters that a stream for events of others may leave unread: who follows and does not read is let go. */
+export const MAX_UNREAD_EVENTS = 4_194_304

@@ -110,6 +110,10 @@ class NodeStream implements HttpStream {
     return this.#waiting
   }
 
+  cut(): void {
+    this.#response.destroy()
+  }
+
   end(): void {
     this.#response.end()
   }

@@ -118,13 +118,13 @@ export interface IntegerOptions extends NumberOptions, MirrorOptions {}
 export interface BooleanOptions extends CommonOptions<boolean>, MirrorOptions {}
 
 /** Options of `field.array`; lengths count items. */
-interface ArrayOptions<T> extends CommonOptions<T[]>, LengthOptions {
+export interface ArrayOptions<T> extends CommonOptions<T[]>, LengthOptions {
   /** No two items may be equal. Default false. */
   readonly uniqueItems?: boolean
 }
 
 /** Options of `field.map` with fields; a default may leave out what the nested defaults fill in. */
-interface MapOptions<T> extends Omit<CommonOptions<T>, 'default'> {
+export interface MapOptions<T> extends Omit<CommonOptions<T>, 'default'> {
   readonly default?: Partial<T> | null
 }
 
@@ -148,6 +148,7 @@ export interface FieldBuilders {
   integer<const O extends IntegerOptions>(options?: Exact<IntegerOptions, O>): Made<Literal<number, O>, O>
   /** A finite number. */
   number<const O extends NumberOptions>(options?: Exact<NumberOptions, O>): Made<Literal<number, O>, O>
+  /** True or false. */
   boolean<const O extends BooleanOptions>(options?: Exact<BooleanOptions, O>): Made<boolean, O>
   /** A list whose items are all like `of`. */
   array<T, const O extends ArrayOptions<T>>(of: Field<T>, options?: Exact<ArrayOptions<T>, O>): Made<T[], O>
@@ -156,12 +157,14 @@ export interface FieldBuilders {
     fields?: undefined,
     options?: Exact<CommonOptions<Record<string, unknown>>, O>,
   ): Made<Record<string, unknown>, O>
+  /** An object with the given fields. */
   map<F extends Fields, const O extends MapOptions<InferFields<F>>>(
     fields: F,
     options?: Exact<MapOptions<InferFields<F>>, O>,
   ): Made<InferFields<F>, O>
   /** A value that is like one of the members; the first that fits is taken. */
   union<const M extends readonly [Field, Field, ...Field[]]>(...members: M): Field<MemberValue<M>, false>
+  /** The same with options. */
   union<const M extends readonly [Field, Field, ...Field[]], const O extends CommonOptions<MemberValue<M>>>(
     members: M,
     options?: Exact<CommonOptions<MemberValue<M>>, O>,
@@ -171,6 +174,7 @@ export interface FieldBuilders {
     shape: S,
     options?: Exact<CommonOptions<StandardSchemaV1.InferOutput<S>>, O>,
   ): Made<StandardSchemaV1.InferOutput<S>, O>
+  /** A plain JSON Schema, enforced whole. */
   schema<T = unknown, const O extends CommonOptions<T> = Record<never, never>>(
     shape: { readonly jsonSchema: JsonSchema },
     options?: Exact<CommonOptions<T>, O>,

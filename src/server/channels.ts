@@ -89,6 +89,7 @@ export class Channels {
     session.onEnd((how) => {
       remove()
       this.#sessions.delete(session)
+      sessions.release(session)
       this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
       void (how === 'ended' ? channel.end() : channel.release())
     })

@@ -38,11 +38,11 @@ function cacheOf(method: Method, result: Result): CacheHint | undefined {
 }
 
 /** What calls get that come, or are still running, when the server goes. */
-const SHUTTING_DOWN = {
+export const SHUTTING_DOWN: Failure = {
   code: 'INTERNAL_ERROR',
   message: 'The server is shutting down: try again',
   data: { reason: 'shutting_down', retryable: true },
-} as const
+}
 /** Milliseconds between two looks at what still runs. */
 const DRAIN_CHECK_MS = 20
 

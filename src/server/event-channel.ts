@@ -10,6 +10,8 @@ export interface EventSink {
   readonly closed: boolean
   /** Tells the client to come back after so many milliseconds; the stream goes on without it. */
   retry(ms: number): void
+  /** Ends the connection at once; what has not been read is in the log. */
+  cut(): void
   end(): void
 }
 
@@ -117,7 +119,9 @@ export class EventChannel {
   #write(event: StreamEvent): void {
     if (this.#sink === undefined) return
     this.#unread = this.#sink.write(event) ? 0 : this.#unread + 1
-    if (this.#unread > MAX_UNREAD) this.#disconnect()
+    if (this.#unread <= MAX_UNREAD) return
+    this.#sink.cut()
+    this.#sink = undefined
   }
 
   #disconnect(): void {

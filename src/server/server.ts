@@ -66,6 +66,7 @@ export class Server {
         report(options.onError, error, session)
       },
       onClose: (listener) => {
+        if (this.#closing !== undefined) queueMicrotask(listener)
         this.#closers.add(listener)
         return () => this.#closers.delete(listener)
       },

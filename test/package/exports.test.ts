@@ -20,23 +20,211 @@ beforeAll(() => {
 
 describe('exported names', () => {
   it('phantom-mcp', () => {
-    expect(declared('phantom-mcp')).toMatchInlineSnapshot()
+    expect(declared('phantom-mcp')).toMatchInlineSnapshot(`
+      [
+        "BodyTooLarge",
+        "McpError",
+        "Prompt",
+        "Resource",
+        "Tool",
+        "createRouter",
+        "createServer",
+        "defineFor",
+        "field",
+        "forbidden",
+        "httpEndpoint",
+        "memoryBackplane",
+        "notFound",
+        "rateLimit",
+        "reject",
+        "type Annotations",
+        "type AppendOptions",
+        "type ArrayOptions",
+        "type AudioContent",
+        "type Awaitable",
+        "type Backplane",
+        "type Binary",
+        "type BooleanOptions",
+        "type CacheOptions",
+        "type Cached",
+        "type CallFacts",
+        "type CallerEvent",
+        "type Challenge",
+        "type ClientCapabilities",
+        "type CommonOptions",
+        "type Completer",
+        "type CompletionContext",
+        "type CompletionReturn",
+        "type ConnectOptions",
+        "type ConnectRequest",
+        "type Connecting",
+        "type ContentBlock",
+        "type ContentOptions",
+        "type CorsOptions",
+        "type DeclaredReturn",
+        "type Definition",
+        "type DefinitionBuilders",
+        "type DispatchEvent",
+        "type EmbeddedResource",
+        "type ErrorCode",
+        "type ExceptionEvent",
+        "type Failure",
+        "type Field",
+        "type FieldBuilders",
+        "type Fields",
+        "type FreeReturn",
+        "type Given",
+        "type Hosts",
+        "type HttpBody",
+        "type HttpCall",
+        "type HttpEndpoint",
+        "type HttpHeaders",
+        "type HttpOptions",
+        "type HttpStream",
+        "type Icon",
+        "type ImageContent",
+        "type Implementation",
+        "type InferFields",
+        "type IntegerOptions",
+        "type Json",
+        "type JsonSchema",
+        "type Lease",
+        "type LegalReturn",
+        "type LinkAttributes",
+        "type LinkTarget",
+        "type LogEntry",
+        "type LogLevel",
+        "type LogPart",
+        "type MapOptions",
+        "type McpErrorOptions",
+        "type MemoryBackplaneOptions",
+        "type Merged",
+        "type Middleware",
+        "type NumberOptions",
+        "type Origins",
+        "type Outcome",
+        "type ProgressToken",
+        "type PromptArgument",
+        "type PromptArgumentSpec",
+        "type PromptArguments",
+        "type PromptBuilders",
+        "type PromptDefinition",
+        "type PromptHandler",
+        "type PromptMessage",
+        "type PromptOptions",
+        "type PromptParams",
+        "type PromptResult",
+        "type PromptSpec",
+        "type ProtectedResourceOptions",
+        "type PubSub",
+        "type Rate",
+        "type RateLimitOptions",
+        "type RawPromptResult",
+        "type Received",
+        "type Refusal",
+        "type RequestEvent",
+        "type RequestId",
+        "type ResourceBuilders",
+        "type ResourceContentOptions",
+        "type ResourceContents",
+        "type ResourceDefinition",
+        "type ResourceHandler",
+        "type ResourceLink",
+        "type ResourceList",
+        "type ResourceOptions",
+        "type ResourceResult",
+        "type ResourceReturn",
+        "type ResourceSpec",
+        "type ResourceTarget",
+        "type ResourceTemplateSpec",
+        "type ResumeOptions",
+        "type Router",
+        "type RouterOptions",
+        "type Server",
+        "type ServerOptions",
+        "type Session",
+        "type SessionHandle",
+        "type SessionLog",
+        "type SetOptions",
+        "type Shape",
+        "type Sse2024Options",
+        "type Store",
+        "type StoredValue",
+        "type StreamOpened",
+        "type StringOptions",
+        "type SubscribedResource",
+        "type TerminateEvent",
+        "type TextContent",
+        "type ToolBuilders",
+        "type ToolContentOptions",
+        "type ToolDefinition",
+        "type ToolLimits",
+        "type ToolOptions",
+        "type ToolParams",
+        "type ToolResult",
+        "type ToolSpec",
+        "type TopicListener",
+        "type TraceContext",
+        "type Unsubscribe",
+        "type UriParams",
+        "unauthorized",
+        "withCache",
+      ]
+    `)
   })
 
   it('phantom-mcp/node', () => {
-    expect(declared('phantom-mcp/node')).toMatchInlineSnapshot()
+    expect(declared('phantom-mcp/node')).toMatchInlineSnapshot(`
+      [
+        "NodeCall",
+        "nodeHandler",
+        "serve",
+        "type NodeHandler",
+        "type ServeOptions",
+        "type Serving",
+      ]
+    `)
   })
 
   it('phantom-mcp/fetch', () => {
-    expect(declared('phantom-mcp/fetch')).toMatchInlineSnapshot()
+    expect(declared('phantom-mcp/fetch')).toMatchInlineSnapshot(`
+      [
+        "FetchCall",
+        "fetchHandler",
+        "type FetchHandler",
+      ]
+    `)
   })
 
   it('phantom-mcp/stdio', () => {
-    expect(declared('phantom-mcp/stdio')).toMatchInlineSnapshot()
+    expect(declared('phantom-mcp/stdio')).toMatchInlineSnapshot(`
+      [
+        "serveStdio",
+        "type StdioOptions",
+      ]
+    `)
   })
 
   it('phantom-mcp/testing', () => {
-    expect(declared('phantom-mcp/testing')).toMatchInlineSnapshot()
+    expect(declared('phantom-mcp/testing')).toMatchInlineSnapshot(`
+      [
+        "RpcError",
+        "TestClient",
+        "connect",
+        "memoryWire",
+        "type CallToolResult",
+        "type ClientOptions",
+        "type CompleteResult",
+        "type GetPromptResult",
+        "type ListResult",
+        "type Members",
+        "type ProtocolVersion",
+        "type ReadResourceResult",
+        "type RequestOptions",
+        "type Wire",
+        "type WireMessage",
+      ]
+    `)
   })
 
   it('are pinned for every entry of package.json', () => {

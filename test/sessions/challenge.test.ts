@@ -111,6 +111,45 @@ describe.each(TARGETS)('the challenge over %s', (kind) => {
   })
 })
 
+describe.each(TARGETS)('M1: a browser that has no token yet, over %s', (kind) => {
+  const ORIGIN = 'https://app.example.test'
+  const PROTECTED = { resource: RESOURCE, authorizationServers: [AUTHORIZATION] }
+  const http = { origins: [ORIGIN], protectedResource: PROTECTED }
+  const NAMES =
+    'authorization,content-type,accept,mcp-protocol-version,mcp-method,mcp-name,mcp-param-region,mcp-session-id,last-event-id'
+  const list = (header: string | undefined): string[] => (header ?? '').toLowerCase().split(/ *, */)
+
+  test('may ask what it may send', async () => {
+    const on = await target(kind, usersApp().router, { http })
+    const asking = { origin: ORIGIN, 'access-control-request-method': 'POST', 'access-control-request-headers': NAMES }
+    const answer = await on.send({ method: 'OPTIONS', headers: asking })
+    expect([answer.status, answer.header('access-control-allow-origin')]).toEqual([204, ORIGIN])
+    expect(list(answer.header('access-control-allow-headers'))).toEqual(expect.arrayContaining(NAMES.split(',')))
+    expect(list(answer.header('access-control-allow-methods'))).toEqual(
+      expect.arrayContaining(['post', 'get', 'delete']),
+    )
+  })
+
+  test('may read the answers, whatever they are', async () => {
+    const on = await target(kind, usersApp().router, { http })
+    const ana = { origin: ORIGIN, ...as('ana') }
+    const rows: [number, Parameters<Target['send']>[0]][] = [
+      [401, modern('tools/list', {}, { headers: { origin: ORIGIN } })],
+      [401, { method: 'GET', headers: { origin: ORIGIN, accept: 'text/event-stream' } }],
+      [404, legacy('ping', {}, { headers: { ...ana, 'mcp-session-id': 'unknown' } })],
+      [404, modern('no/such', {}, { headers: ana })],
+      [400, legacy('ping', {}, { headers: ana })],
+      [200, modern('tools/list', {}, { headers: ana })],
+    ]
+    for (const [status, sent] of rows) {
+      const answer = await on.send(sent)
+      expect([answer.status, answer.header('access-control-allow-origin')]).toEqual([status, ORIGIN])
+      const exposed = list(answer.header('access-control-expose-headers'))
+      expect(exposed).toEqual(expect.arrayContaining(['mcp-session-id', 'www-authenticate']))
+    }
+  })
+})
+
 describe('a challenge that no header can carry', () => {
   const REFUSED: [string, unknown][] = [
     ['a line break', 'Bearer realm="a\r\nset-cookie: x=1"'],

@@ -117,6 +117,22 @@ describe('a subscriber that stops reading', () => {
     TIME,
   )
 
+  test('HTTP+SSE of 2024-11-05: is bounded, and let go; others are served', async () => {
+    const on = await target('node', openApp().router, { http: { sse2024: true } })
+    const lazy = await paused(on, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } })
+    const endpoint = /data: (\S+)/.exec(lazy.received)?.[1] ?? ''
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri: FAT } })
+    expect((await on.send({ path: endpoint, headers: { 'content-type': 'application/json' }, body })).status).toBe(202)
+    await raise(on, () => [FAT])
+    expect(writable()).toBeLessThan(BOUND)
+    await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
+    await expect.poll(writable, PATIENT).toBeLessThan(LEFT)
+    expect((await on.send(modern('tools/list'))).status).toBe(200)
+    lazy.socket.resume()
+    await expect.poll(() => isCut(lazy), PATIENT).toBe(true)
+    expect(lazy.received.length).toBeLessThan(BOUND)
+  }, 20_000)
+
   test('one that is merely slow loses nothing', async () => {
     const on = await target('node', openApp().router)
     const { id, headers } = await beginAs(on)

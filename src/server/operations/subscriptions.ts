@@ -45,15 +45,13 @@ const LISTS = [
 export const listen: OperationHandler = async (context, session) => {
   if (!session.canStream) throw new McpError('INVALID_REQUEST', 'Accept must allow text/event-stream for this method')
   const leave = context.listens.enter(session.access.principal)
-  let stopWatching = (): void => undefined
+  const { closed, stop } = watch(context, session)
   try {
-    const honoured = await honour(context, session)
+    // Authorising may take its time, which is not the server's when it closes.
+    const honoured = await Promise.race([honour(context, session), closed])
+    if (honoured === undefined)
+      throw new McpError('INTERNAL_ERROR', 'The server is shutting down: try again', { data: RETRYABLE })
     const meta = { [SUBSCRIPTION_ID]: session.requestId }
-    const closed = new Promise<void>((resolve) => {
-      session.onCancel = resolve
-      session.watchClient()
-      stopWatching = context.onClose(resolve)
-    })
     // Whatever happens from here on is told behind the acknowledgement, never before it.
     void session.notify('notifications/subscriptions/acknowledged', { _meta: meta, notifications: honoured })
     const remove = context.listeners.add({
@@ -67,9 +65,22 @@ export const listen: OperationHandler = async (context, session) => {
     if (session.shared) await session.notify('notifications/cancelled', { requestId: session.requestId })
     return { _meta: meta }
   } finally {
-    stopWatching()
+    stop()
     leave()
   }
+}
+
+const RETRYABLE = { reason: 'shutting_down', retryable: true }
+
+/** Resolves when the client gives the call up, or the server closes. */
+function watch(context: ServerContext, session: CallSession): { closed: Promise<undefined>; stop: () => void } {
+  let stop = (): void => undefined
+  const closed = new Promise<undefined>((resolve) => {
+    session.onCancel = () => resolve(undefined)
+    session.watchClient()
+    stop = context.onClose(() => resolve(undefined))
+  })
+  return { closed, stop: () => stop() }
 }
 
 async function honour(context: ServerContext, session: CallSession): Promise<Honoured> {
