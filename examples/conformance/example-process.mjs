@@ -28,18 +28,17 @@ export async function startExample(name) {
   })
   endWithUs(child)
   let printed = ''
+  let limit
   const url = await new Promise((resolve, reject) => {
-    const limit = setTimeout(() => reject(new Error(`${name} does not say where it listens:\n${printed}`)), START_MS)
+    limit = setTimeout(() => reject(new Error(`${name} does not say where it listens:\n${printed}`)), START_MS)
     child.once('error', reject)
     child.once('exit', (code) => reject(new Error(`${name} ended with ${code} at its start:\n${printed}`)))
     child.stderr.setEncoding('utf8').on('data', (text) => {
       printed += text
       const found = /http:\/\/\S+/.exec(printed)
-      if (!found) return
-      clearTimeout(limit)
-      resolve(found[0])
+      if (found) resolve(found[0])
     })
-  })
+  }).finally(() => clearTimeout(limit))
   return { url, pid: child.pid, printed: () => printed, stop: () => stop(child) }
 }
 

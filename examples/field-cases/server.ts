@@ -35,7 +35,7 @@ function serveHttp(port: number): void {
   process.once('SIGTERM', () => void close(http))
 }
 
-function openHandlers(): [path: string, handler: NodeHandler][] {
+function openHandlers(): (readonly [path: string, handler: NodeHandler])[] {
   const main = add(createServer(router))
   const sse = nodeHandler(main, { sse2024: true })
   return [
@@ -49,24 +49,24 @@ function openHandlers(): [path: string, handler: NodeHandler][] {
 }
 
 /** The endpoints that need a token, each with the document that says where tokens come from. */
-function guardedHandlers(): [path: string, handler: NodeHandler][] {
+function guardedHandlers(): (readonly [path: string, handler: NodeHandler])[] {
   return ['/team-a/mcp', '/team-b/mcp'].flatMap((path) => {
     const handler = nodeHandler(add(createServer(createGuardedFixture({ counters, servers }))), {
       hosts: [HOST, ...LOOPBACK],
       protectedResource: {
         resource: `https://${HOST}${path}`,
         authorizationServers: ['https://login.example.test'],
-        scopes: ['read', 'write'],
+        scopes: ['read'],
       },
     })
-    return [path, `/.well-known/oauth-protected-resource${path}`].map((served): [string, NodeHandler] => [
-      served,
-      handler,
-    ])
+    return [
+      [path, handler],
+      [`/.well-known/oauth-protected-resource${path}`, handler],
+    ] as const
   })
 }
 
-function pagedHandlers(): [path: string, handler: NodeHandler][] {
+function pagedHandlers(): (readonly [path: string, handler: NodeHandler])[] {
   return [3, 7, 8].map((pageSize) => [
     `/paged${pageSize}/mcp`,
     nodeHandler(add(createServer(createPagedFixture(pageSize)))),

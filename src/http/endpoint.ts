@@ -83,11 +83,11 @@ export class HttpEndpoint {
   }
 
   async #handle(call: HttpCall, begun?: (responder: Responder) => void): Promise<void> {
-    let responder = new Responder(call, this.#shared)
+    const responder = new Responder(call, this.#shared)
+    begun?.(responder)
     try {
       const refused = this.#guard.check(call)
-      if (refused === undefined) responder = new Responder(call, this.#shared, this.#cors.answer(call))
-      begun?.(responder)
+      if (refused === undefined) responder.addHeaders(this.#cors.answer(call))
       await this.#serve(responder, refused)
     } catch (error) {
       if (call.closed) return responder.refuse({ ...refuseUnread({ failure: INTERNAL_FAILURE }), status: 500 })

@@ -13,14 +13,14 @@ export interface Refusal {
 }
 
 /** Why, in a fixed word, and which option or header would change it. */
-export interface RefusalData {
+export interface RefusalReason {
   readonly reason: string
   readonly option?: string
   readonly header?: string
 }
 
 /** A refusal by HTTP's own rules: its code says no more than that the request was not one to serve. */
-export function refusal(status: number, data: RefusalData, message: string): Refusal {
+export function refusal(status: number, data: RefusalReason, message: string): Refusal {
   return { status, headers: {}, body: errorMessage(undefined, { code: -32600, message, data }) }
 }
 

@@ -65,7 +65,7 @@ class WatchedStream implements HttpStream {
 /** The way back of one HTTP request, with the headers that all its answers carry. */
 export class Responder {
   readonly call: HttpCall
-  readonly #shared: HttpHeaders | undefined
+  #shared: HttpHeaders | undefined
   /** Status of the answer, once it has begun. */
   status: number | undefined
   readonly #keepAlive: KeepAlive
@@ -73,11 +73,15 @@ export class Responder {
   #onEnd: (() => void)[] = NOBODY
   #stream: WatchedStream | undefined
 
-  constructor(call: HttpCall, { keepAlive, telemetry }: Shared, shared?: HttpHeaders) {
+  constructor(call: HttpCall, { keepAlive, telemetry }: Shared) {
     this.call = call
     this.#keepAlive = keepAlive
     this.#telemetry = telemetry
-    this.#shared = shared
+  }
+
+  /** Headers that every answer carries. */
+  addHeaders(headers: HttpHeaders | undefined): void {
+    this.#shared = headers
   }
 
   /** Tells once when the exchange is over: answered, or left by the client. */
@@ -86,13 +90,13 @@ export class Responder {
   }
 
   json(status: number, body: Body, headers?: HttpHeaders): void {
-    this.status ??= status
+    if (!this.call.closed) this.status ??= status
     this.call.reply(status, this.#headers(JSON_HEADERS, headers), typeof body === 'string' ? body : body.pieces)
     this.#ended()
   }
 
   empty(status: number, headers?: HttpHeaders): void {
-    this.status ??= status
+    if (!this.call.closed) this.status ??= status
     this.call.reply(status, this.#headers(NONE, headers))
     this.#ended()
   }

@@ -85,7 +85,8 @@ export class Sse2024 {
       return responder.refuse(refusal(404, { reason: 'session_unknown' }, 'There is no such stream: open one again'))
     }
     responder.empty(202)
-    const answer = this.#serve(connected, parseMessage(value))
+    // Its own token says what a message may do, not the one that opened the stream.
+    const answer = this.#serve(connected, access, parseMessage(value))
     if (!isPromise(answer)) return tell(connected, answer)
     answer.then(
       (late) => tell(connected, late),
@@ -93,8 +94,12 @@ export class Sse2024 {
     )
   }
 
-  #serve(connected: Connected, message: Message): Answer | undefined | PromiseLike<Answer | undefined> {
-    const { client, access } = connected
+  #serve(
+    connected: Connected,
+    access: Access | undefined,
+    message: Message,
+  ): Answer | undefined | PromiseLike<Answer | undefined> {
+    const { client } = connected
     switch (message.kind) {
       case 'invalid':
         return refuse(client.codec, message.id, message.failure)

@@ -29,6 +29,15 @@ export class Access implements Connecting {
     return this.#allow('resourceTemplates', names)
   }
 
+  /** The same for one request: what its handler changes stays with it. */
+  fork(): Access {
+    const fork = new Access(this.id)
+    fork.assigns = this.assigns
+    fork.principal = this.principal
+    Object.assign(fork.#allowed, this.#allowed)
+    return fork
+  }
+
   sees(what: Visible, name: string): boolean {
     return this.#allowed[what]?.has(name) ?? true
   }

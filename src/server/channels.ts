@@ -26,7 +26,7 @@ export class Channels {
   readonly #options: ChannelsOptions
   readonly #byKey = new Map<string, EventChannel>()
   /** Sessions with a stream of their own, looked after by one timer for all. */
-  readonly #sessions = new Map<LiveSession, EventChannel>()
+  readonly #sessions = new Map<LiveSession, SessionListener>()
   #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: ChannelsOptions) {
@@ -56,6 +56,9 @@ export class Channels {
   /** Opens the session's own stream, or goes on with it where `after` is one of its events. */
   async connect(session: LiveSession, sink: EventSink, { access, after, prime }: Connecting): Promise<void> {
     const channel = this.ofSession(session.id) ?? this.#begin(session, access)
+    // Who comes back may be allowed less than before.
+    const listener = this.#sessions.get(session)
+    if (listener !== undefined) listener.access = access
     await channel.attach(sink, { after, prime })
   }
 
@@ -85,7 +88,8 @@ export class Channels {
     const { listeners, sessions } = this.#options
     const channel = this.#open(session, SESSION_STREAM)
     session.holds++
-    const remove = listeners.add(new SessionListener(session, access, channel))
+    const listener = new SessionListener(session, access, channel)
+    const remove = listeners.add(listener)
     session.onEnd((how) => {
       remove()
       this.#sessions.delete(session)
@@ -93,7 +97,7 @@ export class Channels {
       this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
       void (how === 'ended' ? channel.end() : channel.release())
     })
-    this.#sessions.set(session, channel)
+    this.#sessions.set(session, listener)
     this.#timer ??= quietTimer(() => this.#checkAll(), Math.max(10, Math.floor(sessions.ttlMs / 4)))
     return channel
   }
@@ -101,8 +105,8 @@ export class Channels {
   /** Connected clients keep their sessions in time; one that has stayed away as long as it may be idle has left. */
   #checkAll(): void {
     const { sessions, report } = this.#options
-    for (const [session, channel] of this.#sessions) {
-      const checked = channel.attached ? sessions.renew(session) : sessions.expire(session)
+    for (const [session, { attached }] of this.#sessions) {
+      const checked = attached ? sessions.renew(session) : sessions.expire(session)
       checked.catch(report)
     }
     if (this.#sessions.size > 0) return
@@ -132,7 +136,7 @@ function quietTimer(run: () => void, everyMs: number): ReturnType<typeof setInte
 
 /** A session that hears what happens on its stream. */
 class SessionListener implements Listener {
-  readonly access: Access
+  access: Access
   readonly lists: ReadonlySet<Kind> = ALL_LISTS
   readonly #session: LiveSession
   readonly #channel: EventChannel
@@ -145,6 +149,10 @@ class SessionListener implements Listener {
 
   get resources(): ReadonlySet<string> {
     return this.#session.client.subscriptions
+  }
+
+  get attached(): boolean {
+    return this.#channel.attached
   }
 
   tell(method: string, params: object): void {

@@ -76,7 +76,8 @@ export class Server {
     if (!options.sessions) return
     const store = reachableStore(options.backplane.store)
     const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, resume } = options
-    this.sessions = new Sessions({ store, ttlMs, max, clock, ids })
+    const { pubSub } = options.backplane
+    this.sessions = new Sessions({ store, pubSub, ttlMs, max, clock, ids, report: (error) => this.report(error) })
     const { sessions } = this
     this.channels = new Channels({ store, resume, listeners, sessions, ids, report: (error) => this.report(error) })
   }

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { MemoryPubSub } from '../backplane/memory-pub-sub.js'
 import { MemoryStore } from '../backplane/memory-store.js'
 import { codecOf } from '../protocol/codecs.js'
 import { type LiveSession, Sessions } from './sessions.js'
@@ -16,7 +17,15 @@ beforeEach(() => {
 })
 
 const create = (max = 100): Sessions =>
-  new Sessions({ store, ttlMs: TTL, max, clock: () => now, ids: () => `id-${++ids}` })
+  new Sessions({
+    store,
+    pubSub: new MemoryPubSub(),
+    report: console.error,
+    ttlMs: TTL,
+    max,
+    clock: () => now,
+    ids: () => `id-${++ids}`,
+  })
 
 async function begin(sessions: Sessions, principal: string | null = null): Promise<LiveSession> {
   const session = sessions.open(CODEC, principal)

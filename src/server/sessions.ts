@@ -1,3 +1,4 @@
+import type { PubSub } from '../backplane/pub-sub.js'
 import type { Store } from '../backplane/store.js'
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
@@ -68,6 +69,8 @@ type EndListener = (how: Ending) => void
 
 export interface SessionsOptions {
   readonly store: Store
+  readonly pubSub: PubSub
+  readonly report: (error: unknown) => void
   readonly ttlMs: number
   readonly max: number
   readonly clock: () => number
@@ -88,6 +91,7 @@ export class Sessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options
+    options.pubSub.subscribe(ENDED, (id) => this.#forget(id)).catch(options.report)
   }
 
   get ttlMs(): number {
@@ -184,6 +188,8 @@ export class Sessions {
     session.end()
     await session.written.catch(() => undefined)
     await this.#options.store.delete(keyOf(session.id))
+    // Where it is in use on other nodes it ends there too.
+    await this.#options.pubSub.publish(ENDED, session.id)
   }
 
   /** Ends what is here of every session, but not the sessions: another node, or this one later, may go on with them. */
@@ -242,6 +248,9 @@ export class Sessions {
     return this.#opened.size < max
   }
 }
+
+/** Topic of the ids of sessions that have ended. */
+const ENDED = 'sessions/ended'
 
 const keyOf = (id: string): string => `session/${id}`
 

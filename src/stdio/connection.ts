@@ -135,7 +135,7 @@ export class Connection implements Exchange {
       request,
       {
         client: new Client(MODERN, { info, capabilities, logLevel, reachable: true, calls: this.#calls }),
-        access: this.#access,
+        access: this.#access?.fork(),
       },
       this,
     )
@@ -143,12 +143,12 @@ export class Connection implements Exchange {
 
   #serveSession(request: RequestMessage): Answer | PromiseLike<Answer | undefined> | undefined {
     if (request.method !== 'initialize')
-      return this.#server.serve(request, { client: this.#session, access: this.#access }, this)
+      return this.#server.serve(request, { client: this.#session, access: this.#access?.fork() }, this)
     if (this.#initialized) {
       const failure = { code: 'INVALID_REQUEST', message: 'This session is initialized already' } as const
       return refuse(this.#session.codec, request.id, failure)
     }
-    const answer = this.#server.serve(request, { client: this.#session, access: this.#access }, this)
+    const answer = this.#server.serve(request, { client: this.#session, access: this.#access?.fork() }, this)
     if (!isPromise(answer)) this.#markInitialized(answer)
     else void answer.then((late) => this.#markInitialized(late))
     return answer
