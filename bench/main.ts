@@ -14,7 +14,7 @@ const LIMIT_MS = 180_000
 const { values: options } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '12' },
+    rounds: { type: 'string', default: '15' },
     slice: { type: 'string', default: '500' },
     row: { type: 'string', default: '' },
     generator: { type: 'string' },

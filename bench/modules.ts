@@ -17,6 +17,7 @@ export const SERVERS = {
 export const PROCESSES = {
   register: async (): Promise<Pair> => await (await import('./in-process/register.js')).makePair(),
   check: async (): Promise<Pair> => (await import('./in-process/check.js')).makePair(),
+  checkDefaults: async (): Promise<Pair> => (await import('./in-process/check.js')).makePair({ strict: false }),
 } as const
 
 export type ServerName = keyof typeof SERVERS

@@ -72,6 +72,7 @@ export const ROWS: readonly Row[] = [
   },
   { kind: 'process', name: 'register 1,000 tools', module: 'register', compare: 'cost' },
   { kind: 'process', name: 'check a valid call', module: 'check', compare: 'cost' },
+  { kind: 'process', name: 'the same, Ajv by default', module: 'checkDefaults', compare: 'cost' },
   { kind: 'heap', name: 'heap, idle session', measure: 'idleSessions', unit: 'KB' },
   { kind: 'heap', name: 'heap, GET stream', measure: 'getStreams', unit: 'KB' },
   { kind: 'heap', name: 'heap, listen stream', measure: 'listenStreams', unit: 'KB' },

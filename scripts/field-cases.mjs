@@ -7,13 +7,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import {
-  endWithUs,
-  exampleCommand,
-  exitOnSignals,
-  root,
-  startExample,
-} from '../examples/conformance/example-process.mjs'
+import { builtExample, endWithUs, exitOnSignals, root, startExample } from '../examples/conformance/example-process.mjs'
 
 const EXAMPLE = 'examples/field-cases/server'
 /** All but L1 and L4, which ask the client. */
@@ -49,7 +43,8 @@ async function main() {
 
 /** The runner's own lines, without its totals. */
 async function* runCases(url, cases) {
-  const command = [process.execPath, ...exampleCommand(EXAMPLE)].map((part) => `"${part}"`).join(' ')
+  // A case does not wait for a build: what the server was started from is what it gets.
+  const command = `"${process.execPath}" "${builtExample(EXAMPLE)}"`
   const child = spawn(
     process.execPath,
     [

@@ -628,6 +628,12 @@ export const requirements: readonly Requirement[] = [
     transports: HTTP,
     versions: SESSION,
   },
+  {
+    id: 'field.D4',
+    source: 'field case D4',
+    behaviour: 'The session of another user does not exist; a fresh token of the same user goes on with it.',
+    transports: HTTP,
+  },
   { id: 'field.E1', source: 'field case E1', behaviour: 'Mcp-Name is decoded before it is compared.' },
   {
     id: 'field.E3',
@@ -656,7 +662,24 @@ export const requirements: readonly Requirement[] = [
     transports: HTTP,
   },
   { id: 'field.K1', source: 'field case K1', behaviour: 'Nothing holds the stream of a call back.', transports: HTTP },
+  {
+    id: 'field.K3',
+    source: 'field case K3',
+    behaviour: 'A listen stream acknowledges first, and tells what it was asked for.',
+  },
   { id: 'field.M1', source: 'field case M1', behaviour: 'Browsers may ask, and read the answers.', transports: HTTP },
+  {
+    id: 'field.M3',
+    source: 'field case M3',
+    behaviour: 'A challenge leads to the metadata of its own endpoint, which needs no token.',
+    transports: HTTP,
+  },
+  {
+    id: 'field.N1',
+    source: 'field case N1',
+    behaviour: 'Sessions that were abandoned leave nothing behind; one with an open stream is not ended.',
+    transports: HTTP,
+  },
   { id: 'field.O1', source: 'field case O1', behaviour: 'The log level is the client’s own, or the request’s.' },
   { id: 'field.P1', source: 'field case P1', behaviour: 'Deep nesting is refused under the request’s id.' },
   { id: 'field.P4', source: 'field case P4', behaviour: 'Results that JSON cannot hold are answered all the same.' },

@@ -11,9 +11,9 @@ export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/
 const START_MS = 180_000
 const STOP_MS = 10_000
 
-/** The arguments to Node that run an example, `examples/field-cases/server`. */
-export function exampleCommand(name) {
-  return [join(root, 'scripts/run-example.mjs'), name]
+/** The compiled file of an example that {@link startExample} has started; running it does not build again. */
+export function builtExample(name) {
+  return join(root, '.build', `${name}.js`)
 }
 
 /**
@@ -21,7 +21,7 @@ export function exampleCommand(name) {
  * `stop` ends it by SIGTERM and gives what is wrong with the way it ended, if anything.
  */
 export async function startExample(name) {
-  const child = spawn(process.execPath, exampleCommand(name), {
+  const child = spawn(process.execPath, [join(root, 'scripts/run-example.mjs'), name], {
     cwd: root,
     env: { ...process.env, PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],

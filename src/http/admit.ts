@@ -40,6 +40,9 @@ export async function admit(
 function refuseCaller(responder: Responder, refused: Refusal, challenge: Readonly<Record<string, string>>): void {
   const { status, reason, message } = refused
   const headers: Record<string, string> = {}
-  if (refused.challenge !== undefined) headers['www-authenticate'] = formatChallenge(refused.challenge, challenge)
+  // The scopes to begin with are no answer to one that is missing.
+  const { scope: _first, ...metadata } = challenge
+  const more = status === 401 ? challenge : metadata
+  if (refused.challenge !== undefined) headers['www-authenticate'] = formatChallenge(refused.challenge, more)
   responder.refuse({ ...refusal(status, { reason }, message), headers })
 }

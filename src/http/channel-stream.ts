@@ -7,7 +7,8 @@ import { MAX_UNREAD_EVENTS, sseEvent } from './sse.js'
 
 /** An event with its id; one without a message has empty data (2025-11-25 basic/transports, priming event). */
 function eventText({ id, message }: StreamEvent): string {
-  return message === undefined ? `id: ${id}\ndata: \n\n` : `id: ${id}\nevent: message\ndata: ${message}\n\n`
+  const named = id === undefined ? '' : `id: ${id}\n`
+  return message === undefined ? `${named}data: \n\n` : `${named}${sseEvent(message)}`
 }
 
 /** An answer as the connection of a channel. */

@@ -19,12 +19,11 @@ import { postProblem, tooLarge } from './post.js'
 import { probe } from './probe.js'
 import { type ProtectedResource, protectedResource } from './protected-resource.js'
 import { type Refusal, refusal, refuseMessage, refuseUnread } from './refusal.js'
-import { RETRY } from './reply.js'
 import { Responder, type Shared } from './responder.js'
 import { serveDelete, serveGet } from './session-streams.js'
 import { KeepAlive } from './sse.js'
 import { Sse2024 } from './sse-2024.js'
-import { isRetryable } from './status.js'
+import { isRetryable, retryHeaders } from './status.js'
 
 /** What an endpoint serves besides MCP's own methods. */
 interface EndpointParts {
@@ -86,6 +85,9 @@ export class HttpEndpoint {
     const responder = new Responder(call, this.#shared)
     begun?.(responder)
     try {
+      // Whoever probes calls by address; the answer tells nothing but whether the process is there.
+      const probed = probe(call, this.#options, this.#server)
+      if (probed !== undefined) return responder.empty(probed)
       const refused = this.#guard.check(call)
       if (refused === undefined) responder.addHeaders(this.#cors.answer(call))
       await this.#serve(responder, refused)
@@ -93,7 +95,11 @@ export class HttpEndpoint {
       if (call.closed) return responder.refuse({ ...refuseUnread({ failure: INTERNAL_FAILURE }), status: 500 })
       const failure = toFailure(error, (thrown) => this.#server.report(thrown))
       const retry = isRetryable(failure)
-      responder.refuse({ ...refuseUnread({ failure }), status: retry ? 503 : 500, headers: retry ? RETRY : {} })
+      responder.refuse({
+        ...refuseUnread({ failure }),
+        status: retry ? 503 : 500,
+        headers: retry ? retryHeaders(failure) : {},
+      })
     }
   }
 
@@ -121,8 +127,6 @@ export class HttpEndpoint {
   async #other(responder: Responder): Promise<void> {
     const { call } = responder
     if (call.method === 'GET' && this.#resource?.isAsked(call)) return responder.json(200, this.#resource.document)
-    const probed = probe(call, this.#options, this.#server)
-    if (probed !== undefined) return responder.empty(probed)
     if (this.#sse2024?.isStream(call)) return await this.#open2024(responder, this.#sse2024)
     const ofSession = call.method === 'GET' || call.method === 'DELETE'
     const problem = ofSession && this.#server.sessions !== undefined ? sessionMethodProblem(call) : 'not-allowed'
@@ -142,7 +146,11 @@ export class HttpEndpoint {
     if (incoming === undefined) return
     if (responder.call.method === 'DELETE') return await serveDelete(incoming)
     if (!this.#server.ready)
-      return responder.refuse({ ...refuseUnread({ failure: SHUTTING_DOWN }), status: 503, headers: RETRY })
+      return responder.refuse({
+        ...refuseUnread({ failure: SHUTTING_DOWN }),
+        status: 503,
+        headers: retryHeaders(SHUTTING_DOWN),
+      })
     await serveGet(incoming, this.#options.secondStream)
   }
 

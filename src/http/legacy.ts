@@ -9,7 +9,7 @@ import type { Incoming } from './incoming.js'
 import { refuseMessage } from './refusal.js'
 import { CallReply } from './reply.js'
 import { notified, replyFor, SESSION_HEADER, type Sender, senderOf } from './sender.js'
-import { sessionStatus } from './status.js'
+import { retryHeaders, sessionStatus } from './status.js'
 
 /** A POST of a version that begins with `initialize`. */
 export async function servePost(incoming: Incoming, message: Message | readonly unknown[]): Promise<void> {
@@ -58,14 +58,14 @@ async function serveInitialize(incoming: Incoming, request: RequestMessage): Pro
   const reply = new CallReply(responder, accepted)
   const answer = await server.serve(request, { client: session.client, access }, reply)
   if (answer === undefined) return reply.endWithout()
-  if (answer.failure !== undefined) return reply.end(sessionStatus(answer.failure), answer.body)
+  if (answer.failure !== undefined) return endSession(reply, answer)
   if (await sessions.keep(session)) return reply.end(200, answer.body, { [SESSION_HEADER]: session.id })
   const failure = {
     code: 'INTERNAL_ERROR',
     message: 'No more sessions: try again later',
     data: { retryable: true },
   } as const
-  reply.end(503, refuse(session.client.codec, request.id, failure).body)
+  endSession(reply, refuse(session.client.codec, request.id, failure))
 }
 
 async function serveRequest(incoming: Incoming, sender: Sender, request: RequestMessage): Promise<void> {
@@ -85,5 +85,10 @@ interface Ready {
 async function endWith({ server }: Incoming, reply: CallReply, { sender, answer }: Ready): Promise<void> {
   if (sender.session?.client.changed) await server.sessions?.save(sender.session)
   if (answer === undefined) reply.endWithout()
-  else reply.end(sessionStatus(answer.failure), answer.body)
+  else endSession(reply, answer)
+}
+
+function endSession(reply: CallReply, { failure, body }: Answer): void {
+  const status = sessionStatus(failure)
+  reply.end(status, body, status === 503 ? retryHeaders(failure) : undefined)
 }

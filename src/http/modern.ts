@@ -13,7 +13,7 @@ import { contradicts, mismatch, paramMismatch } from './mirrored.js'
 import { notAcceptable, refuseMessage } from './refusal.js'
 import { CallReply, openListening } from './reply.js'
 import type { Responder } from './responder.js'
-import { statelessStatus } from './status.js'
+import { retryHeaders, statelessStatus } from './status.js'
 
 const CODEC = codecOf('2026-07-28')
 const VERSION_HEADER = 'MCP-Protocol-Version'
@@ -76,8 +76,10 @@ function serveRequest(incoming: Incoming, request: RequestMessage): void {
 
 function endWith({ cacheHeaders }: Incoming, reply: CallReply, answer: Answer | undefined): void {
   if (answer === undefined) return reply.endWithout()
-  const headers = cacheHeaders && answer.cache !== undefined ? toCacheHeaders(answer.cache) : undefined
-  reply.end(statelessStatus(answer.failure), answer.body, headers)
+  const status = statelessStatus(answer.failure)
+  const cached = cacheHeaders && answer.cache !== undefined ? toCacheHeaders(answer.cache) : undefined
+  const headers = status === 503 ? retryHeaders(answer.failure) : cached
+  reply.end(status, answer.body, headers)
 }
 
 /** What a result depends on besides its URL: a cache that looks at HTTP only must not mix two of them up. */

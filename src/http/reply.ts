@@ -34,9 +34,6 @@ function plainStream(stream: HttpStream): CallStream {
   }
 }
 
-/** Seconds after which a client may try again what the server could not do now. */
-export const RETRY: HttpHeaders = { 'retry-after': '5' }
-
 /**
  * The answer to one or several calls of a request: JSON, until something has to be sent before it is ready. A client that
  * takes JSON only never gets a stream, and one that takes streams only always does.
@@ -79,7 +76,7 @@ export class CallReply implements Exchange {
   end(status: number, body: Body, headers?: HttpHeaders): void {
     this.#settle()
     if (this.#stream !== undefined) this.#stream.end(String(body))
-    else if (this.#accepted.json || status !== 200) this.#responder.json(status, body, status === 503 ? RETRY : headers)
+    else if (this.#accepted.json || status !== 200) this.#responder.json(status, body, headers)
     else this.#open(headers).end(String(body))
   }
 

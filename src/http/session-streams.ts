@@ -26,7 +26,8 @@ async function connectStream(
   secondStream: 'refuse' | 'takeOver',
 ): Promise<void> {
   const { channels } = server
-  const after = responder.call.headers('last-event-id')[0]
+  // An empty id names nothing.
+  const after = responder.call.headers('last-event-id')[0] || undefined
   if (channels === undefined) return
   if (!channels.isOfSession(after)) {
     const sink = openSink(responder, () => undefined)

@@ -27,3 +27,11 @@ export function sessionStatus(failure: Failure | undefined): number {
 export function isRetryable(failure: Failure | undefined): boolean {
   return isObject(failure?.data) && failure.data['retryable'] === true
 }
+
+const RETRY_SECONDS = 5
+
+/** When to come back: what the failure says, or else a moment later. */
+export function retryHeaders(failure: Failure | undefined): Readonly<Record<string, string>> {
+  const ms = isObject(failure?.data) ? failure.data['retryAfterMs'] : undefined
+  return { 'retry-after': String(typeof ms === 'number' ? Math.max(1, Math.ceil(ms / 1000)) : RETRY_SECONDS) }
+}

@@ -103,14 +103,17 @@ function closer(http: NodeHttpServer, server: Server): () => Promise<void> {
   let closing: Promise<void> | undefined
   const close = (): Promise<void> =>
     new Promise((resolve) => {
-      const idle = setInterval(() => http.closeIdleConnections(), IDLE_CHECK_MS)
-      http.close(() => {
-        clearInterval(idle)
-        resolve()
+      // While calls run the port stays open, so that whoever sends more is told to go elsewhere.
+      void server.close().then(() => {
+        const idle = setInterval(() => http.closeIdleConnections(), IDLE_CHECK_MS)
+        http.close(() => {
+          clearInterval(idle)
+          resolve()
+        })
+        http.closeIdleConnections()
+        // Every call has its answer: what is still open then are sockets that ask nothing.
+        setTimeout(() => http.closeAllConnections(), LINGER_MS).unref()
       })
-      http.closeIdleConnections()
-      // Once every call has its answer, what is still open are sockets that ask nothing.
-      void server.close().then(() => setTimeout(() => http.closeAllConnections(), LINGER_MS))
     })
   return () => {
     closing ??= close()

@@ -24,9 +24,16 @@ export function unauthorized(challenge: string | Challenge = { method: 'Bearer' 
   return { [BUILT]: 'refusal', status: 401, reason: 'unauthorized', message: 'Authorization is needed', challenge }
 }
 
-/** 403: known, but not allowed. */
-export function forbidden(message = 'This is not allowed'): Refusal {
-  return { [BUILT]: 'refusal', status: 403, reason: 'forbidden', message }
+/**
+ * 403: known, but not allowed. A challenge says what would be, `{ method: 'Bearer', error: 'insufficient_scope', scope }`
+ * (RFC 6750 3.1); with `protectedResource` its `resource_metadata` is filled in.
+ *
+ * @throws TypeError for a name or value that a header cannot carry.
+ */
+export function forbidden(message = 'This is not allowed', challenge?: string | Challenge): Refusal {
+  if (challenge !== undefined) formatChallenge(challenge)
+  const told = challenge === undefined ? {} : { challenge }
+  return { [BUILT]: 'refusal', status: 403, reason: 'forbidden', message, ...told }
 }
 
 /** 404: for this caller there is nothing here. */

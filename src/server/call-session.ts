@@ -166,7 +166,15 @@ export class CallSession implements Session {
 
   /** Progress and logs for which `allows` says no are dropped from here on. */
   limitNotifications(allows: (method: string) => boolean): void {
-    this.#allowsNotification = (method) => !THROTTLED.includes(method) || allows(method)
+    const before = this.#allowsNotification
+    this.#allowsNotification = (method) => {
+      if (before?.(method) === false) return false
+      return !THROTTLED.includes(method) || allows(method)
+    }
+  }
+
+  hasTool(name: string): boolean {
+    return this.#catalogue.tools.has(name)
   }
 
   setLogLevel(level: LogLevel): void {

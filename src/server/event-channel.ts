@@ -62,14 +62,14 @@ export class EventChannel {
       this.#sink = sink
       this.#unread = 0
       if (after !== undefined) await this.#replay(after)
-      else if (prime) this.#write({ id: await this.log.prime(), message: undefined, end: false })
+      else if (prime) this.#write({ id: await this.#kept(() => this.log.prime()), message: undefined, end: false })
     })
   }
 
   /** Resolves when the event is kept, and the connection has room for another. */
   async send(message: string): Promise<void> {
     await this.#next(async () => {
-      if (!this.#ended) this.#write({ id: await this.log.append(message), message, end: false })
+      if (!this.#ended) this.#write({ id: await this.#kept(() => this.log.append(message)), message, end: false })
     })
     if (this.#unread === 0 || this.#sink === undefined) return
     await this.#sink.drained()
@@ -80,9 +80,11 @@ export class EventChannel {
   end(message?: string): Promise<void> {
     return this.#next(async () => {
       if (this.#ended) return
-      if (message !== undefined) this.#write({ id: await this.log.append(message), message, end: false })
+      if (message !== undefined) {
+        this.#write({ id: await this.#kept(() => this.log.append(message)), message, end: false })
+      }
       this.#ended = true
-      await this.log.end()
+      await this.#kept(() => this.log.end())
       this.#disconnect()
     })
   }
@@ -102,6 +104,16 @@ export class EventChannel {
     return true
   }
 
+  /** Undefined when the log cannot be written: who is connected gets the event all the same. */
+  async #kept(append: () => Promise<string>): Promise<string | undefined> {
+    try {
+      return await append()
+    } catch (error) {
+      this.#report(error)
+      return undefined
+    }
+  }
+
   async #replay(after: string): Promise<void> {
     try {
       for await (const event of this.log.after(after)) {
@@ -110,8 +122,8 @@ export class EventChannel {
       }
     } catch (error) {
       // What is gone cannot be made up for; the client sees this connection end and begins anew.
-      if ((error as GapError).name !== 'GapError') throw error
       this.#disconnect()
+      if ((error as GapError).name !== 'GapError') throw error
     }
     if (this.#ended) this.#disconnect()
   }

@@ -4,7 +4,10 @@ import { assertCounts, assertOptions } from '../options.js'
 import type { Middleware } from '../router/middleware.js'
 import type { CallSession } from './call-session.js'
 
-/** So many in a window that slides: `{ limit: 60, windowMs: 60_000 }`. */
+/**
+ * A bucket of `limit`, which fills again at the pace of `limit` in `windowMs` milliseconds: `{ limit: 60, windowMs: 60_000 }`
+ * lets 60 come at once, and one a second from then on.
+ */
 export interface Rate {
   readonly limit: number
   readonly windowMs: number
@@ -41,8 +44,10 @@ export function rateLimit<Assigns extends object = object>(options: RateLimitOpt
     const caller = session.principal ?? session.id ?? ''
     requests?.take('', caller)
     const { method, name } = session.call
-    if (method === 'tools/call' && name !== undefined) calls?.take(name, caller)
-    if (perCall !== undefined) limitCall(session as unknown as CallSession, perCall)
+    const internal = session as unknown as CallSession
+    // A name that is no tool takes no place: a client could push out what is counted.
+    if (method === 'tools/call' && name !== undefined && internal.hasTool(name)) calls?.take(name, caller)
+    if (perCall !== undefined) limitCall(internal, perCall)
     return await next()
   }
 }
@@ -101,14 +106,23 @@ function assertRateLimit(options: RateLimitOptions): void {
   assertCounts('rateLimit', options, ['maxCallers'])
   const { perPrincipal, perTool, perCall } = options
   if (perPrincipal !== undefined) assertRate('perPrincipal', perPrincipal)
+  assertObject('perTool', perTool)
   if (perTool !== undefined && isRate(perTool)) assertRate('perTool', perTool)
   else for (const [tool, rate] of Object.entries(perTool ?? {})) assertRate(`perTool, '${tool}'`, rate)
+  assertObject('perCall', perCall)
   if (perCall === undefined) return
   assertOptions('rateLimit, perCall', perCall, ['progress', 'log'])
   for (const [kind, rate] of Object.entries(perCall)) assertRate(`perCall, ${kind}`, rate)
 }
 
-function assertRate(what: string, rate: Rate): void {
+function assertObject(option: string, value: unknown): void {
+  if (value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value))) return
+  throw new TypeError(`rateLimit, ${option}: this must be an object of rates, { limit, windowMs }`)
+}
+
+/** A rate that is undefined is one that was not given. */
+function assertRate(what: string, rate: Rate | undefined): void {
+  if (rate === undefined) return
   assertOptions(`rateLimit, ${what}`, rate, ['limit', 'windowMs'])
   assertCounts(`rateLimit, ${what}`, rate, ['limit', 'windowMs'])
   if (rate.limit === undefined || rate.windowMs === undefined) {

@@ -12,8 +12,8 @@ export interface ResumeOptions {
 
 /** One event of a stream. */
 export interface StreamEvent {
-  /** What a client names to go on from here; it says which stream it is of. */
-  readonly id: string
+  /** What a client names to go on from here, and which stream it is of; undefined for one that could not be kept. */
+  readonly id: string | undefined
   /** The message; undefined for an event that only tells its id, and for the end. */
   readonly message: string | undefined
   readonly end: boolean

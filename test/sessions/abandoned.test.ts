@@ -1,8 +1,9 @@
 import { queryObjects } from 'node:v8'
 import { memoryBackplane } from 'phantom-mcp'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LiveSession } from '../../src/server/sessions.js'
 import { PATIENT } from '../_messages.js'
+import { verifies } from '../_setup.js'
 import { legacy, modern, type Target, target } from '../http/_http.js'
 import { beginAs, getStream, heldStream, listenersOf, listenStream, openApp } from './_sessions.js'
 
@@ -28,7 +29,7 @@ const timers = (): number => process.getActiveResourcesInfo().filter((name) => n
 const sessionsHeld = (): number => Number(queryObjects(LiveSession, { format: 'count' }))
 /** The collector takes its time. */
 const SELDOM = { timeout: 6_000, interval: 50 }
-const TIME = 25_000
+vi.setConfig({ testTimeout: 25_000 })
 
 /** Some may be on their way: far from one for each that there has been. */
 async function expectFreed(before: number): Promise<void> {
@@ -51,89 +52,73 @@ async function abandon(on: Target): Promise<string> {
   return id
 }
 
-test(
-  'N1: abandoned sessions are freed: streams, listeners, timers and records',
-  async () => {
-    const backplane = memoryBackplane()
-    const on = await target('node', openApp().router, { server: { backplane, sessionTtlMs: 200 } })
-    const before = sessionsHeld()
-    await abandon(on)
-    await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
-    const timersBefore = timers()
-    const ids: string[] = []
-    await many(async () => void ids.push(await abandon(on)))
-    await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
-    for (const id of [ids[0], ids[COUNT / 2], ids[COUNT - 1]]) {
-      expect((await on.send(legacy('ping', {}, { headers: { 'mcp-session-id': id } }))).status).toBe(404)
-      expect(on.server.session(String(id))).toBeUndefined()
-    }
-    expect(timers()).toBeLessThanOrEqual(timersBefore + 1)
-    await expectFreed(before)
-    let records = 0
-    for await (const key of backplane.store.list('session/')) records += key.length > 0 ? 1 : 0
-    expect(records).toBe(0)
-    expect(on.errors).toEqual([])
-  },
-  TIME,
-)
+verifies('field.N1', 'abandoned sessions are freed: streams, listeners, timers and records', async () => {
+  const backplane = memoryBackplane()
+  const on = await target('node', openApp().router, { server: { backplane, sessionTtlMs: 200 } })
+  const before = sessionsHeld()
+  await abandon(on)
+  await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
+  const timersBefore = timers()
+  const ids: string[] = []
+  await many(async () => void ids.push(await abandon(on)))
+  await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
+  for (const id of [ids[0], ids[COUNT / 2], ids[COUNT - 1]]) {
+    expect((await on.send(legacy('ping', {}, { headers: { 'mcp-session-id': id } }))).status).toBe(404)
+    expect(on.server.session(String(id))).toBeUndefined()
+  }
+  expect(timers()).toBeLessThanOrEqual(timersBefore + 1)
+  await expectFreed(before)
+  let records = 0
+  for await (const key of backplane.store.list('session/')) records += key.length > 0 ? 1 : 0
+  expect(records).toBe(0)
+  expect(on.errors).toEqual([])
+})
 
-test(
-  'N1: sessions that are ended with DELETE leave nothing either',
-  async () => {
-    const before = sessionsHeld()
-    const on = await target('node', openApp().router)
-    await many(async () => {
-      const { headers } = await beginAs(on)
-      const stream = await getStream(on, headers)
-      expect((await on.send({ method: 'DELETE', headers })).status).toBe(204)
-      await expect.poll(() => stream.over, PATIENT).toBe(true)
-    })
-    expect(listenersOf(on)).toBe(0)
-    await expectFreed(before)
-  },
-  TIME,
-)
+test('sessions that are ended with DELETE leave nothing either', async () => {
+  const before = sessionsHeld()
+  const on = await target('node', openApp().router)
+  await many(async () => {
+    const { headers } = await beginAs(on)
+    const stream = await getStream(on, headers)
+    expect((await on.send({ method: 'DELETE', headers })).status).toBe(204)
+    await expect.poll(() => stream.over, PATIENT).toBe(true)
+  })
+  expect(listenersOf(on)).toBe(0)
+  await expectFreed(before)
+})
 
-test(
-  'N1: sessions without a stream leave nothing',
-  async () => {
-    const before = sessionsHeld()
-    let now = 1_000_000
-    const on = await target('fetch', openApp().router, { server: { sessionTtlMs: 50, clock: () => now } })
-    await many(async () => void (await beginAs(on)))
-    now += 1_000
-    // Whoever comes next clears up behind them.
-    await beginAs(on)
-    await expectFreed(before)
-  },
-  TIME,
-)
+test('sessions without a stream leave nothing', async () => {
+  const before = sessionsHeld()
+  let now = 1_000_000
+  const on = await target('fetch', openApp().router, { server: { sessionTtlMs: 50, clock: () => now } })
+  await many(async () => void (await beginAs(on)))
+  now += 1_000
+  // Whoever comes next clears up behind them.
+  await beginAs(on)
+  await expectFreed(before)
+})
 
-test(
-  'N1: abandoned calls and listen streams leave nothing',
-  async () => {
-    const before = sessionsHeld()
-    const app = openApp()
-    const on = await target('node', app.router)
-    let tags = 0
-    await many(async () => {
-      const tag = `t${tags++}`
-      const { headers } = await beginAs(on)
-      const { stream, held } = await heldStream(on, app, { tag, headers })
-      stream.drop()
-      held.release()
-      const listening = await listenStream(on, { toolsListChanged: true })
-      listening.drop()
-      expect((await on.send(modern('tools/list'))).status).toBe(200)
-    })
-    await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
-    await expect.poll(() => app.finished.length, PATIENT).toBe(COUNT)
-    await expectFreed(before)
-  },
-  TIME,
-)
+test('abandoned calls and listen streams leave nothing', async () => {
+  const before = sessionsHeld()
+  const app = openApp()
+  const on = await target('node', app.router)
+  let tags = 0
+  await many(async () => {
+    const tag = `t${tags++}`
+    const { headers } = await beginAs(on)
+    const { stream, held } = await heldStream(on, app, { tag, headers })
+    stream.drop()
+    held.release()
+    const listening = await listenStream(on, { toolsListChanged: true })
+    listening.drop()
+    expect((await on.send(modern('tools/list'))).status).toBe(200)
+  })
+  await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
+  await expect.poll(() => app.finished.length, PATIENT).toBe(COUNT)
+  await expectFreed(before)
+})
 
-test('N1: a session with an open, live stream is not ended', async () => {
+verifies('field.N1', 'a session with an open, live stream is not ended', async () => {
   const on = await target('node', openApp().router, { server: { sessionTtlMs: 50 } })
   const { id, headers } = await beginAs(on)
   const stream = await getStream(on, headers)

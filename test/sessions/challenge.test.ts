@@ -12,6 +12,7 @@ import {
 import { fetchHandler } from 'phantom-mcp/fetch'
 import { nodeHandler, serve } from 'phantom-mcp/node'
 import { describe, expect, test } from 'vitest'
+import { verifies } from '../_setup.js'
 import { type Answer, afterTest, legacy, modern, TARGETS, type Target, target } from '../http/_http.js'
 import { as, openApp, usersApp } from './_sessions.js'
 
@@ -111,7 +112,7 @@ describe.each(TARGETS)('the challenge over %s', (kind) => {
   })
 })
 
-describe.each(TARGETS)('M1: a browser that has no token yet, over %s', (kind) => {
+describe.each(TARGETS)('a browser that has no token yet, over %s', (kind) => {
   const ORIGIN = 'https://app.example.test'
   const PROTECTED = { resource: RESOURCE, authorizationServers: [AUTHORIZATION] }
   const http = { origins: [ORIGIN], protectedResource: PROTECTED }
@@ -119,7 +120,7 @@ describe.each(TARGETS)('M1: a browser that has no token yet, over %s', (kind) =>
     'authorization,content-type,accept,mcp-protocol-version,mcp-method,mcp-name,mcp-param-region,mcp-session-id,last-event-id'
   const list = (header: string | undefined): string[] => (header ?? '').toLowerCase().split(/ *, */)
 
-  test('may ask what it may send', async () => {
+  verifies('field.M1', 'may ask what it may send', async () => {
     const on = await target(kind, usersApp().router, { http })
     const asking = { origin: ORIGIN, 'access-control-request-method': 'POST', 'access-control-request-headers': NAMES }
     const answer = await on.send({ method: 'OPTIONS', headers: asking })
@@ -130,7 +131,7 @@ describe.each(TARGETS)('M1: a browser that has no token yet, over %s', (kind) =>
     )
   })
 
-  test('may read the answers, whatever they are', async () => {
+  verifies('field.M1', 'may read the answers, whatever they are', async () => {
     const on = await target(kind, usersApp().router, { http })
     const ana = { origin: ORIGIN, ...as('ana') }
     const rows: [number, Parameters<Target['send']>[0]][] = [
@@ -191,7 +192,7 @@ const OPTIONS: ProtectedResourceOptions = {
 }
 const get = (on: Target, path: string): Promise<Answer> => on.send({ method: 'GET', path })
 
-describe.each(TARGETS)('M3: the metadata document over %s', (kind) => {
+describe.each(TARGETS)('the metadata document over %s', (kind) => {
   test.each([WELL_KNOWN, `${WELL_KNOWN}/team-a/mcp`])('%s is served without a token', async (path) => {
     let asked = 0
     const app = usersApp()
@@ -208,7 +209,7 @@ describe.each(TARGETS)('M3: the metadata document over %s', (kind) => {
     expect(on.errors).toEqual([])
   })
 
-  test('the URL of the challenge leads to it', async () => {
+  verifies('field.M3', 'the URL of the challenge leads to it', async () => {
     const on = await target(kind, usersApp().router, { http: { protectedResource: OPTIONS } })
     for (const sent of [modern('tools/list'), legacy('ping'), { method: 'GET' }, { method: 'DELETE' }]) {
       const refused = await on.send(sent)
@@ -276,7 +277,7 @@ describe('endpoints of serve', () => {
     expect(url).toBe(`http://127.0.0.1:${port}/team-a/mcp`)
   })
 
-  test('two that are mounted on one host do not share a document', async () => {
+  verifies('field.M3', 'two that are mounted on one host do not share a document', async () => {
     const options = (team: string) => ({
       protectedResource: {
         resource: `https://mcp.example.test/${team}/mcp`,

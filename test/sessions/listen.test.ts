@@ -3,6 +3,7 @@ import { createRouter, createServer } from 'phantom-mcp'
 import { serveStdio } from 'phantom-mcp/stdio'
 import { describe, expect, test } from 'vitest'
 import { gate, META, PATIENT } from '../_messages.js'
+import { verifies } from '../_setup.js'
 import { type Answer, codeOf, type Json, modern, TARGETS, type Target, target } from '../http/_http.js'
 import {
   as,
@@ -34,8 +35,8 @@ const idsOf = (messages: readonly Json[]): unknown[] =>
     return (holder['_meta'] as Json | undefined)?.[SUBSCRIPTION_ID]
   })
 
-describe('K3: subscriptions/listen over HTTP', () => {
-  test('is acknowledged first, with what is honoured, and tells of nothing else', async () => {
+describe('subscriptions/listen over HTTP', () => {
+  verifies('field.K3', 'is acknowledged first, with what is honoured, and tells of nothing else', async () => {
     const { router } = openApp()
     const on = await target('node', router)
     const notifications = { toolsListChanged: true, resourceSubscriptions: ['notes://plain'], moonPhases: true }
@@ -73,7 +74,7 @@ describe('K3: subscriptions/listen over HTTP', () => {
     for (const { text } of [stream, empty, numbered]) expect(text).not.toMatch(/^(id|retry):/m)
   })
 
-  test('headers and acknowledgement come at once, though nothing is due', async () => {
+  verifies('field.K1', 'headers and acknowledgement come at once, though nothing is due', async () => {
     const on = await target('node', openApp().router)
     const sent = modern('subscriptions/listen', { notifications: {} }, { headers: { 'accept-encoding': 'gzip, br' } })
     const stream = await streamOf(on, sent)
@@ -145,7 +146,7 @@ describe('K3: subscriptions/listen over HTTP', () => {
     expect(listenersOf(on)).toBe(0)
   })
 
-  test('what changes while it is authorised is not told before the acknowledgement', async () => {
+  verifies('field.K3', 'what changes while it is authorised is not told before the acknowledgement', async () => {
     const authorised = gate()
     const asked = gate()
     const { router } = openApp({
@@ -295,29 +296,33 @@ describe.each(['memory', 'stdio'] as const)('subscriptions/listen on %s', (kind)
     params: { notifications, _meta: META },
   })
 
-  test('is acknowledged first, tells what it was asked for, and ends with notifications/cancelled', async () => {
-    const { router } = openApp()
-    const { wire, client, server } = await pipe(kind, router, { protocol: '2026-07-28' })
-    await wire.send(listen('a', { toolsListChanged: true }))
-    await wire.send(listen(0, { resourceSubscriptions: ['notes://plain', 'no://such'] }))
-    await wire.next((message) => JSON.stringify(message).includes(`"${SUBSCRIPTION_ID}":0`))
-    router.tool('new', {}, () => 'ok')
-    router.prompt('new', {}, () => 'ok')
-    expect(await server.notifyResourcesUpdated(['notes://plain'])).toBe(1)
-    await client.callTool('ping')
-    const told = wire.received.filter((message) => message['method'] !== undefined) as Json[]
-    expect(told.map(({ method }) => method)).toEqual([ACK, ACK, TOOLS, UPDATED])
-    expect(idsOf(told)).toEqual(['a', 0, 'a', 0])
-    expect(told[1]).toMatchObject({ params: { notifications: { resourceSubscriptions: ['notes://plain'] } } })
-    await wire.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'a' } })
-    await client.callTool('ping')
-    expect([server.context.listeners.size, await server.notifyToolList()]).toEqual([1, 0])
-    await wire.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 0 } })
-    await client.callTool('ping')
-    expect(server.context.listeners.size).toBe(0)
-    // Who cancels gets no answer.
-    expect(wire.received.filter(({ id, method }) => method === undefined && (id === 'a' || id === 0))).toEqual([])
-  })
+  verifies(
+    'field.K3',
+    'is acknowledged first, tells what it was asked for, and ends with notifications/cancelled',
+    async () => {
+      const { router } = openApp()
+      const { wire, client, server } = await pipe(kind, router, { protocol: '2026-07-28' })
+      await wire.send(listen('a', { toolsListChanged: true }))
+      await wire.send(listen(0, { resourceSubscriptions: ['notes://plain', 'no://such'] }))
+      await wire.next((message) => JSON.stringify(message).includes(`"${SUBSCRIPTION_ID}":0`))
+      router.tool('new', {}, () => 'ok')
+      router.prompt('new', {}, () => 'ok')
+      expect(await server.notifyResourcesUpdated(['notes://plain'])).toBe(1)
+      await client.callTool('ping')
+      const told = wire.received.filter((message) => message['method'] !== undefined) as Json[]
+      expect(told.map(({ method }) => method)).toEqual([ACK, ACK, TOOLS, UPDATED])
+      expect(idsOf(told)).toEqual(['a', 0, 'a', 0])
+      expect(told[1]).toMatchObject({ params: { notifications: { resourceSubscriptions: ['notes://plain'] } } })
+      await wire.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'a' } })
+      await client.callTool('ping')
+      expect([server.context.listeners.size, await server.notifyToolList()]).toEqual([1, 0])
+      await wire.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 0 } })
+      await client.callTool('ping')
+      expect(server.context.listeners.size).toBe(0)
+      // Who cancels gets no answer.
+      expect(wire.received.filter(({ id, method }) => method === undefined && (id === 'a' || id === 0))).toEqual([])
+    },
+  )
 
   test('an id that is in flight is refused, and the first one stays', async () => {
     const { wire, server } = await pipe(kind, openApp().router, { protocol: '2026-07-28' })

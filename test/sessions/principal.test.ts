@@ -1,6 +1,7 @@
 import { createRouter } from 'phantom-mcp'
 import { describe, expect, test } from 'vitest'
 import { gate, PATIENT } from '../_messages.js'
+import { verifies } from '../_setup.js'
 import { codeOf, type HeaderList, legacy, modern, type Sent, TARGETS, target, textBlockOf } from '../http/_http.js'
 import {
   as,
@@ -32,8 +33,8 @@ const uses = (headers: HeaderList): [string, Sent][] => [
   ['DELETE', { method: 'DELETE', headers }],
 ]
 
-describe.each(TARGETS)('D4: the session of another user over %s', (kind) => {
-  test('is a session that is not there', async () => {
+describe.each(TARGETS)('the session of another user over %s', (kind) => {
+  verifies('field.D4', 'is a session that is not there', async () => {
     const on = await target(kind, usersApp().router)
     const { headers } = await beginAs(on, as('ana'))
     for (const [what, sent] of uses({ ...headers, ...as('bo') })) {
@@ -47,7 +48,7 @@ describe.each(TARGETS)('D4: the session of another user over %s', (kind) => {
     expect(on.errors).toEqual([])
   })
 
-  test('without a token it is 401', async () => {
+  verifies('field.D4', 'without a token it is 401', async () => {
     const on = await target(kind, usersApp().router)
     const { headers } = await beginAs(on, as('ana'))
     for (const [what, sent] of uses({ ...headers, authorization: undefined })) {
@@ -56,7 +57,7 @@ describe.each(TARGETS)('D4: the session of another user over %s', (kind) => {
     expect((await on.send(legacy('ping', {}, { headers }))).status).toBe(200)
   })
 
-  test('a fresh token of the same subject is the same user', async () => {
+  verifies('field.D4', 'a fresh token of the same subject is the same user', async () => {
     const on = await target(kind, usersApp().router)
     const { headers } = await beginAs(on, as('ana-first'))
     for (const token of ['ana-second', 'ana', 'ana-third']) {
@@ -110,8 +111,8 @@ describe.each(TARGETS)('D4: the session of another user over %s', (kind) => {
   })
 })
 
-describe('D4: the stream of a session', () => {
-  test('stays open, silent to others, and still ana’s', async () => {
+describe('the stream of a session', () => {
+  verifies('field.D4', 'stays open, silent to others, and still ana’s', async () => {
     const app = usersApp()
     const on = await target('node', app.router)
     const { id, headers } = await beginAs(on, as('ana-first'))

@@ -1,6 +1,7 @@
 import { createRouter } from 'phantom-mcp'
 import { describe, expect, test } from 'vitest'
 import { PATIENT } from '../_messages.js'
+import { verifies } from '../_setup.js'
 import { codeOf, type Json, legacy, modern, TARGETS, target } from '../http/_http.js'
 import {
   as,
@@ -34,8 +35,8 @@ function logging() {
 const levelsOf = (messages: readonly Json[]): unknown[] =>
   messages.filter(({ method }) => method === MESSAGE).map(({ params }) => (params as Json)['level'])
 
-describe.each(TARGETS)('O1: logs over %s', (kind) => {
-  test('of sessions follow the level of each', async () => {
+describe.each(TARGETS)('logs over %s', (kind) => {
+  verifies('field.O1', 'of sessions follow the level of each', async () => {
     const on = await target(kind, logging())
     const sessions = await Promise.all([1, 2, 3].map(() => beginAs(on)))
     const [a, b, c] = sessions.map(({ headers }) => headers)
@@ -55,7 +56,7 @@ describe.each(TARGETS)('O1: logs over %s', (kind) => {
     expect(await levels(a)).toEqual(['error', 'emergency'])
   })
 
-  test('of 2026-07-28 follow the level of the request, before its answer', async () => {
+  verifies('field.O1', 'of 2026-07-28 follow the level of the request, before its answer', async () => {
     const on = await target(kind, logging())
     const call = (meta: Json) => on.send(modern('tools/call', { name: 'log' }, { meta }))
     const none = await call({})
@@ -76,7 +77,7 @@ describe.each(TARGETS)('O1: logs over %s', (kind) => {
   })
 })
 
-test('O1: logs are not told on a listen stream, nor on another session’s', async () => {
+verifies('field.O1', 'logs are not told on a listen stream, nor on another session’s', async () => {
   const on = await target('node', logging())
   const listening = await listenStream(on, { toolsListChanged: true })
   const a = await beginAs(on)
