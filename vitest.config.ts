@@ -16,16 +16,22 @@ export default defineConfig({
       {
         resolve: { alias },
         test: {
-          name: 'source',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/package/**'],
+          name: 'unit',
+          include: ['src/**/*.test.ts'],
           typecheck: {
             enabled: true,
-            include: ['src/**/*.test-d.ts', 'test/**/*.test-d.ts'],
-            exclude: ['test/package/**'],
+            include: ['src/**/*.test-d.ts'],
             tsconfig: './tsconfig.json',
             ignoreSourceErrors: true,
           },
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'behaviour',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/package/**'],
         },
       },
       {

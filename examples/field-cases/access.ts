@@ -1,4 +1,4 @@
-import { type Connecting, type ConnectRequest, type Refusal, unauthorized } from 'phantom-mcp'
+import { type Connecting, type ConnectRequest, forbidden, type Refusal, unauthorized } from 'phantom-mcp'
 
 /** What handlers of the guarded endpoints find in the session. */
 export interface Caller {
@@ -21,12 +21,20 @@ const READING = [
   'logger',
 ]
 
-/** Lets in who has a token, and shows them what its scopes allow. */
+const MORE_SCOPE = { method: 'Bearer', error: 'insufficient_scope', scope: 'read write' }
+
+/**
+ * Lets in who has a token, and shows them what its scopes allow. A client that names the tool in a header is told which scope
+ * it lacks; for the others the tool is not there.
+ */
 export function admit(session: Connecting, request: ConnectRequest): Connecting<Caller> | Refusal {
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
   if (token === undefined) return unauthorized()
   const caller = CALLERS.get(token)
   if (caller === undefined) return unauthorized({ method: 'Bearer', error: 'invalid_token' })
-  if (!caller.scopes.includes('write')) session.allowTools(READING)
+  if (!caller.scopes.includes('write')) {
+    if (request.headers.get('mcp-name') === 'wipe') return forbidden('The scope write is needed', MORE_SCOPE)
+    session.allowTools(READING)
+  }
   return session.assign(caller)
 }

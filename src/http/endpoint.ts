@@ -111,6 +111,8 @@ export class HttpEndpoint {
       return responder.empty(204, refused === undefined ? this.#cors.preflight(call, this.#methods) : allow)
     }
     if (refused !== undefined) return responder.refuse(refused)
+    const only = this.#sse2024?.allowed(call)
+    if (only !== undefined) return responder.refuse(notServed(call, only))
     if (call.method !== 'POST') return await this.#other(responder)
     const problem = postProblem(call)
     if (problem !== undefined) return responder.refuse(problem)
@@ -132,25 +134,21 @@ export class HttpEndpoint {
     const problem = ofSession && this.#server.sessions !== undefined ? sessionMethodProblem(call) : 'not-allowed'
     if (problem === undefined) return await this.#ofSession(responder)
     if (problem !== 'not-allowed') return responder.refuse(problem)
-    const allow = { allow: namesModern(call) ? POST_ONLY : this.#methods }
-    responder.refuse({ ...refusal(405, { reason: 'method' }, `${call.method} is not served here`), headers: allow })
+    responder.refuse(notServed(call, namesModern(call) ? POST_ONLY : this.#methods))
   }
 
   async #open2024(responder: Responder, sse: Sse2024): Promise<void> {
     const incoming = await this.#admitted(responder)
-    if (incoming !== undefined) sse.open(incoming)
+    if (incoming === undefined) return
+    if (this.#server.ready) sse.open(incoming)
+    else responder.refuse(shuttingDown())
   }
 
   async #ofSession(responder: Responder): Promise<void> {
     const incoming = await this.#admitted(responder)
     if (incoming === undefined) return
     if (responder.call.method === 'DELETE') return await serveDelete(incoming)
-    if (!this.#server.ready)
-      return responder.refuse({
-        ...refuseUnread({ failure: SHUTTING_DOWN }),
-        status: 503,
-        headers: retryHeaders(SHUTTING_DOWN),
-      })
+    if (!this.#server.ready) return responder.refuse(shuttingDown())
     await serveGet(incoming, this.#options.secondStream)
   }
 
@@ -174,6 +172,14 @@ export class HttpEndpoint {
     if (namesModern(incoming.responder.call) || claimsModern(value)) return serveModern(incoming, message)
     return servePost(incoming, message)
   }
+}
+
+function notServed({ method }: HttpCall, allow: string): Refusal {
+  return { ...refusal(405, { reason: 'method' }, `${method} is not served here`), headers: { allow } }
+}
+
+function shuttingDown(): Refusal {
+  return { ...refuseUnread({ failure: SHUTTING_DOWN }), status: 503, headers: retryHeaders(SHUTTING_DOWN) }
 }
 
 /**

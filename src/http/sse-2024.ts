@@ -1,6 +1,6 @@
 import { isPromise } from '../awaitable.js'
 import { codecOf } from '../protocol/codecs.js'
-import { type Message, parseMessage, type RequestId } from '../protocol/jsonrpc.js'
+import { type Message, parseMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
 import { cancelCall } from '../server/cancel.js'
 import { Client, type RunningCall } from '../server/client.js'
@@ -10,8 +10,11 @@ import type { Server } from '../server/server.js'
 import type { HttpCall, HttpStream } from './http-call.js'
 import type { Incoming } from './incoming.js'
 import { refusal } from './refusal.js'
-import { sseEvent } from './sse.js'
+import { MAX_UNREAD_EVENTS, sseEvent } from './sse.js'
 import type { Sse2024Options } from './sse-2024-options.js'
+
+/** Milliseconds between two looks at calls that still run. */
+const SETTLE_CHECK_MS = 20
 
 /** A client with its one stream: what it posts is answered there. */
 class Connected implements Exchange {
@@ -20,14 +23,25 @@ class Connected implements Exchange {
   readonly access: Access | undefined
   readonly #stream: HttpStream
 
-  constructor(stream: HttpStream, access: Access | undefined) {
+  /** `initialize` has been answered: it begins the session once. */
+  initialized = false
+
+  constructor(id: string, stream: HttpStream, access: Access | undefined) {
     this.#stream = stream
     this.access = access
-    this.client = new Client(codecOf('2024-11-05'), { reachable: true, calls: new Map<RequestId, RunningCall>() })
+    const calls = new Map<RequestId, RunningCall>()
+    this.client = new Client(codecOf('2024-11-05'), { sessionId: id, reachable: true, calls })
   }
 
   send(message: string): Promise<void> | undefined {
     return this.#stream.write(sseEvent(message)) ? undefined : this.#stream.drained()
+  }
+
+  stopListening = (): void => undefined
+
+  /** Resolves when no call runs any more. */
+  async settled(): Promise<void> {
+    while ((this.client.calls?.size ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, SETTLE_CHECK_MS))
   }
 
   end(): void {
@@ -60,19 +74,25 @@ export class Sse2024 {
     return path === this.messagePath
   }
 
+  /** What else may be asked at these two paths: nothing; a client that tries is told to fall back. */
+  allowed({ path, method }: HttpCall): string | undefined {
+    const methods = [...(path === this.streamPath ? ['GET'] : []), ...(path === this.messagePath ? ['POST'] : [])]
+    return methods.length === 0 || methods.includes(method) ? undefined : [...methods, 'OPTIONS'].join(', ')
+  }
+
   open({ responder, access }: Incoming): void {
     const id = crypto.randomUUID()
-    const stream = responder.stream()
-    const connected = new Connected(stream, access)
-    const stop = this.#server.listen(connected.client, access, (message) => void connected.send(message))
+    const stream = responder.stream(undefined, MAX_UNREAD_EVENTS)
+    const connected = new Connected(id, stream, access)
     this.#connected.set(id, connected)
     const end = (): void => {
       if (!this.#connected.delete(id)) return
-      stop()
+      connected.stopListening()
       stopWatching()
       connected.end()
     }
-    const stopWatching = this.#server.context.onClose(end)
+    // The stream is the way of the answers: it stays until the calls have theirs.
+    const stopWatching = this.#server.context.onClose(() => void connected.settled().then(end))
     responder.call.onClosed(end)
     stream.write(`event: endpoint\ndata: ${this.messagePath}?sessionId=${id}\n\n`)
   }
@@ -109,8 +129,29 @@ export class Sse2024 {
         if (message.method === 'notifications/cancelled') cancelCall(client.calls, message.params)
         return undefined
       case 'request':
-        return this.#server.serve(message, { client, access }, connected)
+        return message.method === 'initialize'
+          ? this.#initialize(connected, access, message)
+          : this.#server.serve(message, { client, access }, connected)
     }
+  }
+
+  async #initialize(
+    connected: Connected,
+    access: Access | undefined,
+    request: RequestMessage,
+  ): Promise<Answer | undefined> {
+    const { client } = connected
+    if (connected.initialized) {
+      const failure = { code: 'INVALID_REQUEST', message: 'This session is initialized already' } as const
+      return refuse(client.codec, request.id, failure)
+    }
+    connected.initialized = true
+    const answer = await this.#server.serve(request, { client, access }, connected)
+    connected.initialized = answer !== undefined && answer.failure === undefined
+    if (connected.initialized) {
+      connected.stopListening = this.#server.listen(client, access, (text) => void connected.send(text))
+    }
+    return answer
   }
 }
 

@@ -57,6 +57,7 @@ export async function serve<Assigns extends object>(
     throw new TypeError(`serve: port must be a whole number from 0 to 65535, not ${String(port)}`)
   }
   resolveOptions('serve', endpointOptions(options, `http://${LOOPBACK[0]}${path}`))
+  assertOwnPaths(path, options)
   const server = toServer(target as Router<never> | Server)
   const http = createHttpServer()
   await listen(http, port, host)
@@ -74,6 +75,14 @@ export async function serve<Assigns extends object>(
   const close = closer(http, server)
   if (signals) closeOnSignals(http, close)
   return { url, port: taken, close }
+}
+
+/** @throws TypeError when HTTP+SSE would take the place of the endpoint. */
+function assertOwnPaths(path: string, options: ServeOptions): void {
+  const sse2024 = sse2024Paths('serve', options)
+  if (sse2024?.messagePath === path || sse2024?.streamPath === path) {
+    throw new TypeError(`serve, sse2024: its paths must differ from path, '${path}'`)
+  }
 }
 
 /** Without a public URL the endpoint publishes the one that it listens at. */

@@ -97,10 +97,11 @@ describeMatrix('resources/list', {}, (setup, cell) => {
     ['resources.callback', 'errors.masked'],
     'masks a callback that fails or returns something else',
     async () => {
-      let next: unknown
-      const router = createRouter({ name: 'resources', version: '1.0.0', listResources: () => next as never })
+      let next = (): unknown => undefined
+      const router = createRouter({ name: 'resources', version: '1.0.0', listResources: () => next() as never })
       const client = await setup(router)
-      for (next of [undefined, [], { resources: [] }, Promise.reject(new Error('secret'))]) {
+      const rejected = (): unknown => Promise.reject(new Error('secret'))
+      for (next of [() => undefined, () => [], () => ({ resources: [] }), rejected]) {
         await expect(client.list('resources')).rejects.toMatchObject({ code: -32603, message: 'Internal error' })
         setup.expectErrors(1)
       }

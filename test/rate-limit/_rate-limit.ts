@@ -1,5 +1,5 @@
 import { createRouter, type RateLimitOptions, type Router, rateLimit } from 'phantom-mcp'
-import { type RequestOptions, RpcError, type TestClient } from 'phantom-mcp/testing'
+import { RpcError, type TestClient } from 'phantom-mcp/testing'
 import { vi } from 'vitest'
 import { afterTest } from '../http/_http.js'
 import { type Assigns, furnish, userOf } from '../sessions/_sessions.js'
@@ -38,14 +38,9 @@ export const usersRouter = (options: RateLimitOptions): Router =>
   ) as unknown as Router
 
 /** `ok`, or the reason of the refusal. */
-export async function outcomeOf(
-  client: TestClient,
-  name: string,
-  args?: Record<string, unknown>,
-  options?: RequestOptions,
-): Promise<unknown> {
+export async function outcomeOf(client: TestClient, name: string): Promise<unknown> {
   try {
-    await client.callTool(name, args, options)
+    await client.callTool(name)
     return 'ok'
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
@@ -53,7 +48,7 @@ export async function outcomeOf(
   }
 }
 
-/** The outcomes of so many calls of `ping`, one after the other. */
+/** The outcomes of so many calls, one after the other. */
 export async function outcomesOf(count: number, call: () => Promise<unknown>): Promise<unknown[]> {
   const outcomes: unknown[] = []
   for (let index = 0; index < count; index++) outcomes.push(await call())

@@ -2,7 +2,7 @@ import { createRouter, type RateLimitOptions, type Router, rateLimit } from 'pha
 import { connect } from 'phantom-mcp/testing'
 import { describe, expect, test } from 'vitest'
 import { describeMatrix, HTTP } from '../_setup.js'
-import { type Answer, codeOf, dataOf, legacy, modern, type Target, TARGETS, target } from '../http/_http.js'
+import { type Answer, codeOf, dataOf, legacy, modern, type TARGETS, type Target, target } from '../http/_http.js'
 import { as, beginAs, pipe } from '../sessions/_sessions.js'
 import { MINUTE, openRouter, outcomeOf, outcomesOf, stopClock, usersRouter } from './_rate-limit.js'
 
@@ -248,6 +248,55 @@ describe('perTool', () => {
     const client = await connect(openRouter({ perTool: { limit: 5, windowMs: MINUTE } }))
     for (const params of [{}, { name: 7 }, { name: null }, { name: '__proto__' }, { name: 'none' }])
       await expect(client.request('tools/call', params)).rejects.toMatchObject({ code: -32602 })
+  })
+})
+
+describe('mounted routers', () => {
+  /** `billing_refund` of a mounted router, and `ping` of the one around it. */
+  const mounted = (limits: { outer?: RateLimitOptions; inner?: RateLimitOptions }): Router => {
+    const inner = createRouter({ name: 'billing', version: '1.0.0' })
+    if (limits.inner !== undefined) inner.use(rateLimit(limits.inner))
+    inner.tool('refund', {}, () => 'refunded')
+    const router = openRouter(limits.outer ?? {})
+    router.mount('billing', inner)
+    return router
+  }
+
+  test.each<[string, RateLimitOptions['perTool']]>([
+    ['one rate', { limit: 1, windowMs: MINUTE }],
+    ['by name', { billing_refund: { limit: 1, windowMs: MINUTE } }],
+  ])('a tool of one is limited from outside, %s', async (_title, perTool) => {
+    stopClock()
+    const client = await connect(mounted({ outer: perTool === undefined ? {} : { perTool } }))
+    expect(await outcomesOf(2, () => outcomeOf(client, 'billing_refund'))).toEqual(['ok', LIMITED])
+  })
+
+  test('the middleware of one limits its own tools', async () => {
+    stopClock()
+    const client = await connect(mounted({ inner: { perTool: { limit: 1, windowMs: MINUTE } } }))
+    expect(await outcomesOf(2, () => outcomeOf(client, 'billing_refund'))).toEqual(['ok', LIMITED])
+    expect(await outcomesOf(3, () => outcomeOf(client, 'ping'))).toEqual(['ok', 'ok', 'ok'])
+  })
+
+  test("a tool's own middleware limits it, mounted or not", async () => {
+    stopClock()
+    const middleware = [rateLimit({ perTool: { limit: 1, windowMs: MINUTE } })]
+    const inner = createRouter({ name: 'billing', version: '1.0.0' })
+    inner.tool('refund', { middleware }, () => 'refunded')
+    const router = openRouter({})
+    router.tool('rare', { middleware }, () => 'rare')
+    router.mount('billing', inner)
+    const client = await connect(router)
+    expect(await outcomesOf(2, () => outcomeOf(client, 'rare'))).toEqual(['ok', LIMITED])
+    expect(await outcomesOf(2, () => outcomeOf(client, 'billing_refund'))).toEqual(['ok', LIMITED])
+    expect(await outcomesOf(3, () => outcomeOf(client, 'ping'))).toEqual(['ok', 'ok', 'ok'])
+  })
+
+  test('the middleware of one limits its callers', async () => {
+    stopClock()
+    const client = await connect(mounted({ inner: { perPrincipal: { limit: 1, windowMs: MINUTE } } }))
+    expect(await outcomesOf(2, () => outcomeOf(client, 'billing_refund'))).toEqual(['ok', LIMITED])
+    expect(await outcomesOf(3, () => outcomeOf(client, 'ping'))).toEqual(['ok', 'ok', 'ok'])
   })
 })
 

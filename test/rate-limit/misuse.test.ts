@@ -8,7 +8,10 @@ describe('rateLimit refuses', () => {
     [undefined, /rateLimit: the options must be an object/],
     [null, /rateLimit: the options must be an object/],
     [7, /rateLimit: the options must be an object/],
-    [{ perCaller: RATE }, /rateLimit: unknown option 'perCaller'; known are perPrincipal, perTool, perCall, maxCallers/],
+    [
+      { perCaller: RATE },
+      /rateLimit: unknown option 'perCaller'; known are perPrincipal, perTool, perCall, maxCallers/,
+    ],
     [{ perPrincipal: null }, /rateLimit, perPrincipal/],
     [{ perPrincipal: 60 }, /rateLimit, perPrincipal/],
     [{ perPrincipal: {} }, /perPrincipal must be \{ limit, windowMs \}/],
@@ -61,6 +64,8 @@ describe('rateLimit takes', () => {
   ])('%o', (options) => {
     const router = createRouter({ name: 'limited', version: '1.0.0' })
     router.use(rateLimit(options as RateLimitOptions))
-    expect(createRouter({ name: 'a', version: '1', middleware: [rateLimit(options as RateLimitOptions)] })).toBeDefined()
+    expect(
+      createRouter({ name: 'a', version: '1', middleware: [rateLimit(options as RateLimitOptions)] }),
+    ).toBeDefined()
   })
 })

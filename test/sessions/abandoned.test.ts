@@ -54,7 +54,7 @@ async function abandon(on: Target): Promise<string> {
 
 verifies('field.N1', 'abandoned sessions are freed: streams, listeners, timers and records', async () => {
   const backplane = memoryBackplane()
-  const on = await target('node', openApp().router, { server: { backplane, sessionTtlMs: 200 } })
+  const on = await target('node', openApp().router, { server: { backplane, sessionTtlMs: 1_000 } })
   const before = sessionsHeld()
   await abandon(on)
   await expect.poll(() => listenersOf(on), PATIENT).toBe(0)

@@ -7,6 +7,7 @@ import {
   forbidden,
   httpEndpoint,
   type ProtectedResourceOptions,
+  type Refusal,
   unauthorized,
 } from 'phantom-mcp'
 import { fetchHandler } from 'phantom-mcp/fetch'
@@ -109,6 +110,32 @@ describe.each(TARGETS)('the challenge over %s', (kind) => {
     const on = await target(kind, router, { http: { protectedResource } })
     const answer = await on.send(modern('tools/list'))
     expect([answer.status, answer.header('www-authenticate')]).toEqual([403, undefined])
+  })
+
+  test('of a 403 is the application’s own, and says where the metadata is', async () => {
+    const challenge = { method: 'Bearer', error: 'insufficient_scope', scope: 'files:write' }
+    const rows: [Refusal, string][] = [
+      [forbidden('no', challenge), 'Bearer resource_metadata="M", error="insufficient_scope", scope="files:write"'],
+      // The scopes to begin with are no answer to one that is missing.
+      [forbidden('no', { method: 'Bearer' }), 'Bearer resource_metadata="M"'],
+      [
+        forbidden('no', 'Bearer error="insufficient_scope"'),
+        'Bearer error="insufficient_scope", resource_metadata="M"',
+      ],
+    ]
+    const protectedResource = { resource: RESOURCE, authorizationServers: [AUTHORIZATION], scopes: ['read'] }
+    const metadata = `https://mcp.example.test${WELL_KNOWN}/team-a/mcp`
+    for (const [refused, expected] of rows) {
+      const router = createRouter({ name: 'x', version: '1', connect: () => refused, principal: () => null })
+      const on = await target(kind, router, { http: { protectedResource } })
+      const answer = await on.send(modern('tools/list'))
+      expect([answer.status, answer.header('www-authenticate')]).toEqual([
+        403,
+        expected.replace('"M"', `"${metadata}"`),
+      ])
+    }
+    expect(() => forbidden('no', { method: 'Bearer', scope: 'a\nb' })).toThrow(TypeError)
+    expect(() => forbidden('no', 'Bearer\r\nx: y')).toThrow(TypeError)
   })
 })
 

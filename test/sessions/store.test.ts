@@ -230,7 +230,7 @@ describe('a server that is started anew on the same backplane', () => {
   })
 
   test('ends the stream of a call that was lost with its process', async () => {
-    const { next } = await generations(() => openApp())
+    const { next } = await generations(() => openApp(), { drainMs: 50 })
     const first = await next()
     const { headers } = await beginAs(first)
     const { stream } = await heldStream(first, first.app, { tag: 'a', headers })

@@ -20,7 +20,10 @@ export interface SpanTold<Event> {
 export function watchSpans<Event extends object>(name: SpanName): SpanTold<Event>[] {
   const told: SpanTold<Event>[] = []
   const subscribers = Object.fromEntries(
-    PHASES.map((phase) => [phase, (event: object) => void told.push({ phase, event: event as Event, members: { ...event } })]),
+    PHASES.map((phase) => [
+      phase,
+      (event: object) => void told.push({ phase, event: event as Event, members: { ...event } }),
+    ]),
   ) as unknown as Parameters<ReturnType<typeof tracingChannel>['subscribe']>[0]
   const watched = tracingChannel(`phantom:${name}`)
   watched.subscribe(subscribers)

@@ -6,8 +6,8 @@ import {
   McpError,
   type Router,
   type RouterOptions,
-  Tool,
   type TerminateEvent,
+  Tool,
   unauthorized,
 } from 'phantom-mcp'
 import { connect } from 'phantom-mcp/testing'
@@ -16,7 +16,7 @@ import { describeMatrix } from '../_setup.js'
 import { StdioWire } from '../_wires.js'
 import { eventually } from '../http/_eventually.js'
 import { legacy, modern, TARGETS, target } from '../http/_http.js'
-import { as, type Assigns, beginAs, getStream, usersApp } from '../sessions/_sessions.js'
+import { type Assigns, as, beginAs, getStream, usersApp } from '../sessions/_sessions.js'
 import { watchEvents } from './_telemetry.js'
 
 const principalOf = ({ session }: CallerEvent | TerminateEvent): unknown =>
@@ -69,13 +69,16 @@ describe.each(TARGETS)('phantom:connect and phantom:disconnect over %s', (kind) 
     await eventually(() => gone.map(({ session }) => session.assigns)).toEqual([{ user: { id: 'ana' }, left: 'ana' }])
   })
 
-  test.each([undefined, null, 'text', {}, 7])('disconnect has the session as it was when the callback returns %s', async (returned) => {
-    const gone = watchEvents<CallerEvent>('disconnect')
-    const { router } = usersApp({ disconnect: () => returned })
-    const on = await target(kind, router)
-    await on.send(modern('tools/list', {}, { headers: { ...as('ana') } }))
-    await eventually(() => gone.map(({ session }) => session.assigns)).toEqual([{ user: { id: 'ana' } }])
-  })
+  test.each([undefined, null, 'text', {}, 7])(
+    'disconnect has the session as it was when the callback returns %s',
+    async (returned) => {
+      const gone = watchEvents<CallerEvent>('disconnect')
+      const { router } = usersApp({ disconnect: () => returned })
+      const on = await target(kind, router)
+      await on.send(modern('tools/list', {}, { headers: { ...as('ana') } }))
+      await eventually(() => gone.map(({ session }) => session.assigns)).toEqual([{ user: { id: 'ana' } }])
+    },
+  )
 
   test('disconnect that fails is told of all the same, and reported once', async () => {
     const gone = watchEvents<CallerEvent>('disconnect')
@@ -266,7 +269,9 @@ describe('phantom:exception', () => {
     })
     const on = await target('node', router)
     const { headers } = await beginAs(on, {}, '2025-03-26')
-    const [first, second] = [1, 2].map((id) => JSON.parse(String(legacy('tools/call', { name: 'broken' }, { id }).body)))
+    const [first, second] = [1, 2].map((id) =>
+      JSON.parse(String(legacy('tools/call', { name: 'broken' }, { id }).body)),
+    )
     await on.send({ ...legacy('ping', {}, { headers }), body: JSON.stringify([first, second]) })
     expect(told.map(({ session }) => session?.call.id)).toEqual([1, 2])
     expect(on.errors).toHaveLength(2)

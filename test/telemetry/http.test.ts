@@ -100,7 +100,10 @@ describe.each(TARGETS)('phantom:request over %s', (kind) => {
       return 'done'
     })
     const slow = await target('node', router)
-    const opening = open(slow.serving?.port ?? 0, modern('tools/call', { name: 'slow' }, { meta: { progressToken: 1 } }))
+    const opening = open(
+      slow.serving?.port ?? 0,
+      modern('tools/call', { name: 'slow' }, { meta: { progressToken: 1 } }),
+    )
     await begun.promise
     const response = await opening
     // Another exchange comes and goes in between.
