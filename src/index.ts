@@ -57,6 +57,7 @@ export type {
   PromptHandler,
   PromptOptions,
   PromptParams,
+  SchemaPromptOptions,
 } from './router/prompt.js'
 export { Prompt, type PromptBuilders, type PromptResult, type RawPromptResult } from './router/prompt-result.js'
 export { type Challenge, forbidden, notFound, type Refusal, reject, unauthorized } from './router/refusal.js'

@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Awaitable } from '../awaitable.js'
 import type { AnyDefinition } from './catalogue.js'
 import {
@@ -6,7 +7,9 @@ import {
   type PromptDefinition,
   type PromptHandler,
   type PromptOptions,
+  type SchemaPromptOptions,
 } from './prompt.js'
+import type { PromptResult, RawPromptResult } from './prompt-result.js'
 import { defineResource, type ResourceDefinition, type ResourceHandler, type ResourceOptions } from './resource.js'
 import type { Given, JsonSchema, Shape } from './schema.js'
 import type { Session } from './session.js'
@@ -49,6 +52,15 @@ export interface DefinitionBuilders<Assigns extends object> {
     options: PromptOptions<Arguments & PromptArguments<Assigns>>,
     handler: PromptHandler<Arguments, Assigns>,
   ): PromptDefinition<Assigns>
+  /** A prompt whose arguments are a Standard Schema: the handler gets the parsed value. */
+  prompt<Schema extends StandardSchemaV1>(
+    name: string,
+    options: SchemaPromptOptions<Assigns, Schema>,
+    handler: (
+      params: StandardSchemaV1.InferOutput<Schema>,
+      session: Session<Assigns>,
+    ) => Awaitable<PromptResult | RawPromptResult | string>,
+  ): PromptDefinition<Assigns>
   /** A resource at a fixed URI, or at all URIs of a pattern. */
   resource<const Pattern extends string>(
     pattern: Pattern,
@@ -68,10 +80,8 @@ export function definitionBuilders<Assigns extends object>(
   return {
     tool: ((name: string, options: UncheckedToolOptions, handler: unknown) =>
       registered(defineTool(name, options, handler))) as unknown as DefinitionBuilders<Assigns>['tool'],
-    prompt: (name, options, handler) =>
-      registered(
-        definePrompt(name, options as unknown as PromptOptions<PromptArguments<never>>, handler),
-      ) as unknown as PromptDefinition<Assigns>,
+    prompt: ((name: string, options: Parameters<typeof definePrompt>[1], handler: unknown) =>
+      registered(definePrompt(name, options, handler))) as unknown as DefinitionBuilders<Assigns>['prompt'],
     resource: (pattern, options, handler) =>
       registered(
         defineResource(pattern, options as ResourceOptions<never>, handler),

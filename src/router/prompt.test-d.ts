@@ -51,9 +51,9 @@ test('completers see value, session and context', () => {
     },
     ({ study_id }) => study_id,
   )
+  // @ts-expect-error numbers are no values
   router.prompt(
     'wrong',
-    // @ts-expect-error numbers are no values
     { arguments: { id: { complete: () => [1] } } },
     () => 'x',
   )

@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Awaitable } from '../awaitable.js'
 import { assertOptions, pick } from '../options.js'
 import type { PromptArgumentSpec, PromptSpec } from '../protocol/model.js'
@@ -11,7 +12,9 @@ import {
   describedMembers,
 } from './definition.js'
 import type { PromptResult, RawPromptResult } from './prompt-result.js'
+import { inputSchema, type JsonSchema, type Schema } from './schema.js'
 import type { Session } from './session.js'
+import { isStandardSchema } from './standard-schema.js'
 
 /** One argument of a prompt: a string that the user fills in. */
 export interface PromptArgument<Assigns extends object = object> {
@@ -29,6 +32,13 @@ export type PromptArguments<Assigns extends object = object> = Readonly<Record<s
 /** How a prompt is declared. */
 export interface PromptOptions<Arguments> extends DescribedOptions {
   readonly arguments?: Arguments
+}
+
+/** A prompt whose arguments are a Standard Schema of an object of strings: the handler gets the parsed value. */
+export interface SchemaPromptOptions<Assigns extends object, Schema = StandardSchemaV1> extends DescribedOptions {
+  readonly arguments: Schema
+  /** Completers by argument. */
+  readonly complete?: Readonly<Record<string, Completer<Assigns>>>
 }
 
 type RequiredKeys<Arguments> = {
@@ -50,6 +60,8 @@ export type PromptHandler<Arguments, Assigns extends object> = (
 export interface PromptDefinition<Assigns extends object = object> extends Definition<Assigns> {
   readonly kind: 'prompt'
   readonly spec: PromptSpec
+  /** @internal Checks and parses the arguments, where a schema declares them. */
+  readonly schema: Schema | undefined
   /** @internal */
   readonly arguments: ReadonlyMap<string, PromptArgument>
   /** @internal */
@@ -58,29 +70,58 @@ export interface PromptDefinition<Assigns extends object = object> extends Defin
 
 const ARGUMENT_OPTIONS = ['title', 'description', 'required', 'complete']
 
+type UncheckedOptions = PromptOptions<PromptArguments<never> | StandardSchemaV1> &
+  Pick<SchemaPromptOptions<never>, 'complete'>
+
 /** @throws TypeError that names the prompt and the option. */
-export function definePrompt(
-  name: string,
-  options: PromptOptions<PromptArguments<never>>,
-  handler: unknown,
-): PromptDefinition<never> {
+export function definePrompt(name: string, options: UncheckedOptions, handler: unknown): PromptDefinition<never> {
   assertName('prompt', name)
   const owner = `prompt '${name}'`
-  assertOptions(owner, options, [...DESCRIBED_OPTIONS, 'arguments'])
+  assertOptions(owner, options, [...DESCRIBED_OPTIONS, 'arguments', 'complete'])
   assertHandler(owner, handler)
-  const declared = Object.entries(options.arguments ?? {})
-  for (const [key, argument] of declared) {
-    assertOptions(`${owner}, argument '${key}'`, argument, ARGUMENT_OPTIONS)
-    if (argument.complete !== undefined) assertHandler(`${owner}, argument '${key}', complete`, argument.complete)
+  const { arguments: declared = {}, complete } = options
+  const ofSchema = isStandardSchema(declared)
+  if (complete !== undefined && !ofSchema) {
+    throw new TypeError(`${owner}: complete goes with a schema; here each argument has its own`)
   }
-  const specs = declared.map(([key, argument]) => argumentSpec(key, argument))
+  const schema = ofSchema ? inputSchema(owner, { input: declared }) : undefined
+  const args = schema === undefined ? (declared as PromptArguments<never>) : argumentsOf(owner, schema.json, complete)
+  assertArguments(owner, args)
+  const specs = Object.entries(args).map(([key, argument]) => argumentSpec(key, argument))
   const spec: PromptSpec = {
     name,
     ...describedMembers(owner, options),
     ...(specs.length === 0 ? {} : { arguments: specs }),
   }
-  const args = new Map(declared as unknown as [string, PromptArgument][])
-  return { kind: 'prompt', name, spec, arguments: args, handler: handler as PromptDefinition['handler'] }
+  const byName = new Map(Object.entries(args) as unknown as [string, PromptArgument][])
+  return { kind: 'prompt', name, spec, schema, arguments: byName, handler: handler as PromptDefinition['handler'] }
+}
+
+function assertArguments(owner: string, args: PromptArguments<never>): void {
+  for (const [key, argument] of Object.entries(args)) {
+    assertOptions(`${owner}, argument '${key}'`, argument, ARGUMENT_OPTIONS)
+    if (argument.complete !== undefined) assertHandler(`${owner}, argument '${key}', complete`, argument.complete)
+  }
+}
+
+/** The arguments that a schema of an object describes: what clients see of each is in its property. */
+function argumentsOf(
+  owner: string,
+  json: JsonSchema,
+  complete: SchemaPromptOptions<never>['complete'] = {},
+): PromptArguments<never> {
+  const properties = Object.entries((json['properties'] ?? {}) as Record<string, PromptArgument>)
+  const required = new Set((json['required'] ?? []) as readonly string[])
+  for (const name of Object.keys(complete)) {
+    if (properties.some(([key]) => key === name)) continue
+    throw new TypeError(`${owner}: complete names '${name}', which the schema of its arguments does not have`)
+  }
+  const args = properties.map(([key, property]): [string, PromptArgument<never>] => {
+    const completer = complete[key]
+    const told = pick(property, ['title', 'description'])
+    return [key, { ...told, required: required.has(key), ...(completer === undefined ? {} : { complete: completer }) }]
+  })
+  return Object.fromEntries(args)
 }
 
 function argumentSpec(name: string, argument: PromptArgument<never>): PromptArgumentSpec {

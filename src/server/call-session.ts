@@ -49,6 +49,8 @@ export class CallSession implements Session {
   readonly #report: (error: unknown) => void
   readonly #meta: Json | undefined
   #allowsNotification: ((method: string) => boolean) | undefined
+  /** Where the call came in: its names are those that the client knows. */
+  readonly #offered: Catalogue
   #catalogue: Catalogue
   #prefix = ''
   #logLevel: LogLevel | undefined
@@ -66,6 +68,7 @@ export class CallSession implements Session {
     this.access = access ?? new Access(client.sessionId)
     this.params = request.params
     this.#catalogue = catalogue
+    this.#offered = catalogue
     this.#request = request
     this.#exchange = exchange
     this.#report = report
@@ -174,7 +177,7 @@ export class CallSession implements Session {
   }
 
   hasTool(name: string): boolean {
-    return this.#catalogue.tools.has(name)
+    return this.#offered.tools.has(name)
   }
 
   setLogLevel(level: LogLevel): void {

@@ -140,6 +140,7 @@ describe('exported names', () => {
         "type ResumeOptions",
         "type Router",
         "type RouterOptions",
+        "type SchemaPromptOptions",
         "type Server",
         "type ServerOptions",
         "type Session",

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PATIENT } from '../_messages.js'
-import { head, modern, RawSocket, type Sent, type Target, target } from '../http/_http.js'
+import { head, type Json, modern, RawSocket, type Sent, type Target, target } from '../http/_http.js'
 import { beginAs, getStream, listenersOf, listenStream, openApp, sessionStream } from './_sessions.js'
 
 const warnings = new Set<string>()
@@ -121,8 +121,15 @@ describe('a subscriber that stops reading', () => {
     const on = await target('node', openApp().router, { http: { sse2024: true } })
     const lazy = await paused(on, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } })
     const endpoint = /data: (\S+)/.exec(lazy.received)?.[1] ?? ''
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri: FAT } })
-    expect((await on.send({ path: endpoint, headers: { 'content-type': 'application/json' }, body })).status).toBe(202)
+    const post = async (method: string, params: Json): Promise<void> => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: method, method, params })
+      const headers = { 'content-type': 'application/json' }
+      expect((await on.send({ path: endpoint, headers, body })).status).toBe(202)
+    }
+    const clientInfo = { name: 'lazy', version: '0' }
+    await post('initialize', { protocolVersion: '2024-11-05', capabilities: {}, clientInfo })
+    await post('resources/subscribe', { uri: FAT })
+    expect([listenersOf(on), await on.server.notifyResourcesUpdated([FAT])]).toEqual([1, 1])
     await raise(on, () => [FAT])
     expect(writable()).toBeLessThan(BOUND)
     await expect.poll(() => listenersOf(on), PATIENT).toBe(0)

@@ -21,10 +21,22 @@ export const getPrompt: OperationHandler = async ({ router }, session): Promise<
   if (prompt === undefined) throw new McpError('INVALID_PARAMS', `Unknown prompt: ${name}`)
   const { handler, spec } = prompt.definition
   return await runOffered(prompt, session, async () => {
-    const filled = argumentsOf(prompt, objectParam(session.params, 'arguments'))
+    const filled = await parsed(prompt, argumentsOf(prompt, objectParam(session.params, 'arguments')))
     const returned = await (handler as (params: unknown, session: Session) => unknown)(filled, session)
     return toPromptResult(returned, spec.description)
   })
+}
+
+/** What the handler gets: the arguments, or what their schema makes of them. */
+async function parsed(
+  { name, definition }: Offered<PromptDefinition<never>>,
+  filled: Record<string, string>,
+): Promise<unknown> {
+  if (definition.schema === undefined) return filled
+  const checked = await definition.schema.check({ ...filled })
+  if (checked.ok) return checked.value
+  const data = { validation_errors: checked.errors }
+  throw new McpError('INVALID_PARAMS', `Invalid arguments of prompt '${name}': ${checked.errors.join('; ')}`, { data })
 }
 
 /** 2026-07-28 server/prompts: arguments are strings, and the required ones are there before the handler runs. */
