@@ -52,11 +52,7 @@ test('completers see value, session and context', () => {
     ({ study_id }) => study_id,
   )
   // @ts-expect-error numbers are no values
-  router.prompt(
-    'wrong',
-    { arguments: { id: { complete: () => [1] } } },
-    () => 'x',
-  )
+  router.prompt('wrong', { arguments: { id: { complete: () => [1] } } }, () => 'x')
 })
 
 test('a prompt returns messages, or text', () => {
