@@ -35,6 +35,8 @@ export interface McpErrorOptions {
  * handler, a middleware or a callback when the request cannot be served; use `Tool.error` for what the model should read.
  * Anything else that is thrown is answered as `Internal error` and reported to `onError`.
  *
+ * @throws TypeError for a code that is none.
+ *
  * @example
  * throw new McpError('INVALID_PARAMS', 'The study is archived', { data: { study: id } })
  */
@@ -44,6 +46,8 @@ export class McpError extends Error implements Failure {
   readonly data?: unknown
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
+    if (!ERROR_CODES.includes(code))
+      throw new TypeError(`McpError: unknown code '${String(code)}'; known are ${ERROR_CODES.join(', ')}`)
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     if (options.data !== undefined) this.data = options.data
@@ -54,8 +58,13 @@ export class McpError extends Error implements Failure {
    * that name; the codes tell them apart.
    */
   static is(value: unknown): value is McpError {
-    if (!(value instanceof Error) || value.name !== 'McpError') return false
-    return (ERROR_CODES as readonly unknown[]).includes((value as Partial<McpError>).code)
+    try {
+      if (!(value instanceof Error) || value.name !== 'McpError') return false
+      return (ERROR_CODES as readonly unknown[]).includes((value as Partial<McpError>).code)
+    } catch {
+      // Anything can be thrown, also what must not be looked at.
+      return false
+    }
   }
 }
 

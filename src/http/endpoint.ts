@@ -7,7 +7,7 @@ import type { RequestEvent } from '../server/telemetry.js'
 import { admit } from './admit.js'
 import { readJson } from './body.js'
 import { Cors } from './cors.js'
-import { claimsModern, namesModern, sessionMethodProblem, unreadCodec } from './era.js'
+import { claimsModern, namesModern, sessionMethodProblem, unreadCodec, versionProblem } from './era.js'
 import { Guard } from './guard.js'
 import type { HttpCall } from './http-call.js'
 import type { Incoming } from './incoming.js'
@@ -169,8 +169,11 @@ export class HttpEndpoint {
 
   #route(incoming: Incoming, value: unknown): Promise<void> | void {
     const message: Message | readonly unknown[] = Array.isArray(value) ? value : parseMessage(value)
-    if (namesModern(incoming.responder.call) || claimsModern(value)) return serveModern(incoming, message)
-    return servePost(incoming, message)
+    if (claimsModern(value)) return serveModern(incoming, message)
+    const { responder } = incoming
+    const problem = versionProblem(responder.call, 'id' in message ? message.id : undefined)
+    if (problem !== undefined) return responder.refuse(problem)
+    return namesModern(responder.call) ? serveModern(incoming, message) : servePost(incoming, message)
   }
 }
 

@@ -1,10 +1,13 @@
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
+import type { RequestId } from '../protocol/jsonrpc.js'
 import { isObject } from '../protocol/jsonrpc.js'
 import { isEnveloped } from '../protocol/modern/envelope.js'
 import { isSessionVersion, isStatelessVersion, NEWEST_SESSION_VERSION, SESSION_VERSIONS } from '../protocol/versions.js'
 import type { HttpCall } from './http-call.js'
-import { type Refusal, refusal } from './refusal.js'
+import { type Refusal, refusal, refuseMessage } from './refusal.js'
+
+const UNSUPPORTED = `Unsupported protocol version; those with sessions are ${SESSION_VERSIONS.join(', ')}`
 
 const versionOf = (call: HttpCall): string | undefined => call.headers('mcp-protocol-version')[0]
 
@@ -21,13 +24,21 @@ export function claimsModern(value: unknown): boolean {
   return isObject(params) && isEnveloped(params)
 }
 
+/** What a message without an envelope may not have in its headers: a version that nobody knows, or two of them. */
+export function versionProblem(call: HttpCall, id: RequestId | undefined): Refusal | undefined {
+  const [version, ...others] = call.headers('mcp-protocol-version')
+  const unknown = version !== undefined && !isSessionVersion(version) && !isStatelessVersion(version)
+  if (!unknown && others.every((other) => other === version)) return undefined
+  const data = { reason: 'protocol_version', header: 'MCP-Protocol-Version' }
+  return refuseMessage(unreadCodec(call), { failure: { code: 'INVALID_REQUEST', message: UNSUPPORTED, data }, id })
+}
+
 /** GET and DELETE are of sessions: a version without them has no such methods, and one that is unknown is an error. */
 export function sessionMethodProblem(call: HttpCall): Refusal | 'not-allowed' | undefined {
   const version = versionOf(call)
   if (version === undefined || isSessionVersion(version)) return undefined
   if (isStatelessVersion(version)) return 'not-allowed'
-  const message = `Unsupported protocol version; supported are ${SESSION_VERSIONS.join(', ')}`
-  return refusal(400, { reason: 'protocol_version', header: 'MCP-Protocol-Version' }, message)
+  return refusal(400, { reason: 'protocol_version', header: 'MCP-Protocol-Version' }, UNSUPPORTED)
 }
 
 /** Whose rules an answer follows when the message could not be read: what the headers say is all there is. */

@@ -16,7 +16,7 @@ export async function servePost(incoming: Incoming, message: Message | readonly 
   if ('kind' in message && message.kind === 'request' && message.method === 'initialize') {
     return await serveInitialize(incoming, message)
   }
-  const sender = await senderOf(incoming)
+  const sender = await senderOf(incoming, 'kind' in message && message.kind === 'request' ? message.id : undefined)
   if (!('client' in sender)) return incoming.responder.refuse(sender)
   try {
     await serveMessage(incoming, sender, message)

@@ -1,12 +1,12 @@
 import { codecOf } from '../protocol/codecs.js'
-import type { NotificationMessage } from '../protocol/jsonrpc.js'
-import { ASSUMED_SESSION_VERSION, isSessionVersion } from '../protocol/versions.js'
+import type { NotificationMessage, RequestId } from '../protocol/jsonrpc.js'
+import { ASSUMED_SESSION_VERSION, isSessionVersion, NEWEST_SESSION_VERSION } from '../protocol/versions.js'
 import { cancelCall } from '../server/cancel.js'
 import { Client } from '../server/client.js'
 import type { LiveSession } from '../server/sessions.js'
 import { channelStreams } from './channel-stream.js'
 import type { Incoming } from './incoming.js'
-import { type Refusal, refusal } from './refusal.js'
+import { type Refusal, type RefusalReason, refuseMessage } from './refusal.js'
 import { CallReply } from './reply.js'
 
 export const SESSION_HEADER = 'mcp-session-id'
@@ -18,10 +18,10 @@ export interface Sender {
 }
 
 /** The session of the request's id; a client of its own where the server keeps none. */
-export async function senderOf(incoming: Incoming): Promise<Sender | Refusal> {
+export async function senderOf(incoming: Incoming, id?: RequestId): Promise<Sender | Refusal> {
   const { server, responder } = incoming
   if (server.sessions !== undefined) {
-    const session = await sessionOf(incoming)
+    const session = await sessionOf(incoming, id)
     return 'client' in session ? { client: session.client, session } : session
   }
   // Without a session the header is all there is to say the version (2025-11-25 basic/transports, Protocol Version Header).
@@ -30,15 +30,28 @@ export async function senderOf(incoming: Incoming): Promise<Sender | Refusal> {
   return { client: new Client(codec), session: undefined }
 }
 
-/** The session that a request names and its caller owns; `release` it when the request is over. */
-export async function sessionOf({ server, responder, access }: Incoming): Promise<LiveSession | Refusal> {
-  const id = responder.call.headers(SESSION_HEADER)[0]
-  if (id === undefined) {
+/** The session that a request names and its caller owns; `release` it when the request is over. A refusal answers the message of `id`. */
+export async function sessionOf(
+  { server, responder, access }: Incoming,
+  id?: RequestId,
+): Promise<LiveSession | Refusal> {
+  const named = responder.call.headers(SESSION_HEADER)[0]
+  if (named === undefined) {
     const data = { reason: 'session_required', header: 'Mcp-Session-Id' }
-    return refusal(400, data, 'The header Mcp-Session-Id is missing: send initialize first')
+    return refuseSender(400, { data, message: 'The header Mcp-Session-Id is missing: send initialize first', id })
   }
-  const session = await server.sessions?.use(id, access?.principal ?? null)
-  return session ?? refusal(404, { reason: 'session_unknown' }, 'There is no such session: send initialize again')
+  const session = await server.sessions?.use(named, access?.principal ?? null)
+  if (session !== undefined) return session
+  const data = { reason: 'session_unknown' }
+  return refuseSender(404, { data, message: 'There is no such session: send initialize again', id })
+}
+
+/** Only versions with sessions come to ask for one. */
+function refuseSender(
+  status: number,
+  { id, ...told }: { readonly id: RequestId | undefined; readonly message: string; readonly data: RefusalReason },
+): Refusal {
+  return refuseMessage(codecOf(NEWEST_SESSION_VERSION), { id, status, failure: { code: 'INVALID_REQUEST', ...told } })
 }
 
 /** A session's calls are answered on streams that it can come back to. */

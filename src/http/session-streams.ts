@@ -30,9 +30,12 @@ async function connectStream(
   const after = responder.call.headers('last-event-id')[0] || undefined
   if (channels === undefined) return
   if (!channels.isOfSession(after)) {
-    const sink = openSink(responder, () => undefined)
-    if (!(await channels.resume(session, sink, after ?? ''))) sink.end()
-    return
+    const goOn = await channels.ofCall(session, after ?? '')
+    if (goOn === undefined) {
+      const data = { reason: 'events_gone', header: 'Last-Event-ID' }
+      return responder.refuse(refusal(400, data, 'There is nothing to go on with after this event'))
+    }
+    return await goOn(openSink(responder, () => undefined))
   }
   if (channels.ofSession(session.id)?.attached && secondStream === 'refuse') {
     const data = { reason: 'stream_open', option: 'secondStream' }
@@ -50,8 +53,11 @@ export async function serveDelete(incoming: Incoming): Promise<void> {
   const { responder, server, access } = incoming
   const session = await sessionOf(incoming)
   if (!('client' in session)) return responder.refuse(session)
-  await server.sessions?.end(session)
-  server.sessions?.release(session)
+  try {
+    await server.sessions?.end(session)
+  } finally {
+    server.sessions?.release(session)
+  }
   const ok = await server.terminated(access ?? new Access(session.id))
   responder.empty(ok ? 200 : 204)
 }

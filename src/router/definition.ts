@@ -30,6 +30,11 @@ export function assertName(what: string, name: unknown): asserts name is string 
   )
 }
 
+/** @throws TypeError when the option `owner` has something that cannot be called. */
+export function assertFunction(owner: string, value: unknown): void {
+  if (typeof value !== 'function') throw new TypeError(`${owner}: it must be a function, not ${typeof value}`)
+}
+
 /** @throws TypeError when there is no function to call. */
 export function assertHandler(owner: string, handler: unknown): void {
   if (typeof handler !== 'function') {

@@ -4,6 +4,7 @@ import { assertOptions, pick } from '../options.js'
 import type { PromptArgumentSpec, PromptSpec } from '../protocol/model.js'
 import type { Completer } from './completion.js'
 import {
+  assertFunction,
   assertHandler,
   assertName,
   DESCRIBED_OPTIONS,
@@ -100,7 +101,7 @@ export function definePrompt(name: string, options: UncheckedOptions, handler: u
 function assertArguments(owner: string, args: PromptArguments<never>): void {
   for (const [key, argument] of Object.entries(args)) {
     assertOptions(`${owner}, argument '${key}'`, argument, ARGUMENT_OPTIONS)
-    if (argument.complete !== undefined) assertHandler(`${owner}, argument '${key}', complete`, argument.complete)
+    if (argument.complete !== undefined) assertFunction(`${owner}, argument '${key}', complete`, argument.complete)
   }
 }
 

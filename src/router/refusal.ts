@@ -20,7 +20,7 @@ export interface Refusal {
  */
 export function unauthorized(challenge: string | Challenge = { method: 'Bearer' }): Refusal {
   // Built once here, so that a mistake is found where it was made.
-  formatChallenge(challenge)
+  assertChallenge('unauthorized', challenge)
   return { [BUILT]: 'refusal', status: 401, reason: 'unauthorized', message: 'Authorization is needed', challenge }
 }
 
@@ -31,7 +31,7 @@ export function unauthorized(challenge: string | Challenge = { method: 'Bearer' 
  * @throws TypeError for a name or value that a header cannot carry.
  */
 export function forbidden(message = 'This is not allowed', challenge?: string | Challenge): Refusal {
-  if (challenge !== undefined) formatChallenge(challenge)
+  if (challenge !== undefined) assertChallenge('forbidden', challenge)
   const told = challenge === undefined ? {} : { challenge }
   return { [BUILT]: 'refusal', status: 403, reason: 'forbidden', message, ...told }
 }
@@ -53,11 +53,19 @@ export function isRefusal(value: unknown): value is Refusal {
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const HEADER_TEXT = /^[\t\x20-\x7e]*$/
 
+function assertChallenge(owner: string, challenge: string | Challenge): void {
+  try {
+    formatChallenge(challenge)
+  } catch (cause) {
+    throw new TypeError(`${owner}: ${(cause as TypeError).message}`, { cause })
+  }
+}
+
 /** The value of `WWW-Authenticate`; `more` is added where the challenge does not say it. */
 export function formatChallenge(challenge: string | Challenge, more: Readonly<Record<string, string>> = {}): string {
   if (typeof challenge === 'string') {
     if (!HEADER_TEXT.test(challenge) || challenge.trim() === '') {
-      throw new TypeError('unauthorized: the challenge must be text that a header can carry')
+      throw new TypeError('the challenge must be text that a header can carry')
     }
     // What is said inside of quotes names no parameter.
     const names = challenge.replace(/"(?:[^"\\]|\\.)*"/g, '')
@@ -67,15 +75,14 @@ export function formatChallenge(challenge: string | Challenge, more: Readonly<Re
   }
   const { method, ...own } = challenge
   if (typeof method !== 'string' || !TOKEN.test(method))
-    throw new TypeError(`unauthorized: '${String(method)}' is no authentication scheme; method is one such as Bearer`)
+    throw new TypeError(`'${String(method)}' is no authentication scheme; method is one such as Bearer`)
   const pairs = Object.entries({ ...more, ...own }).map(([name, value]) => pair(name, value))
   return pairs.length === 0 ? method : `${method} ${pairs.join(', ')}`
 }
 
 function pair(name: string, value: unknown): string {
   const text = String(value)
-  if (!TOKEN.test(name)) throw new TypeError(`unauthorized: '${name}' cannot be the name of a challenge parameter`)
-  if (!HEADER_TEXT.test(text))
-    throw new TypeError(`unauthorized: the value of ${name} has characters that a header cannot carry`)
+  if (!TOKEN.test(name)) throw new TypeError(`'${name}' cannot be the name of a challenge parameter`)
+  if (!HEADER_TEXT.test(text)) throw new TypeError(`the value of ${name} has characters that a header cannot carry`)
   return `${name}="${text.replace(/["\\]/g, '\\$&')}"`
 }

@@ -3,6 +3,7 @@ import { assertOptions, pick } from '../options.js'
 import type { Annotations, ResourceSpec, ResourceTemplateSpec } from '../protocol/model.js'
 import type { Completer } from './completion.js'
 import {
+  assertFunction,
   assertHandler,
   assertName,
   DESCRIBED_OPTIONS,
@@ -91,7 +92,7 @@ function completersOf(
         `${owner}: complete names '${name}', but the pattern has ${template.names.join(', ') || 'no variables'}`,
       )
     }
-    assertHandler(`${owner}, complete '${name}'`, completer)
+    assertFunction(`${owner}, complete '${name}'`, completer)
   }
   return new Map(entries as [string, Completer][])
 }

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../awaitable.js'
 import { assertCounts, assertOptions } from '../options.js'
 import type { Implementation } from '../protocol/model.js'
-import { assertHandler } from './definition.js'
+import { assertFunction } from './definition.js'
 import type { Middleware } from './middleware.js'
 import type { Refusal } from './refusal.js'
 import type { ResourceDefinition } from './resource.js'
@@ -87,9 +87,9 @@ export function assertRouterOptions(options: AnyRouterOptions): void {
     }
   }
   assertCounts('createRouter', options, ['pageSize'])
-  for (const middleware of options.middleware ?? []) assertHandler('createRouter, middleware', middleware)
+  for (const middleware of options.middleware ?? []) assertFunction('createRouter, middleware', middleware)
   for (const callback of CALLBACKS) {
-    if (options[callback] !== undefined) assertHandler(`createRouter, ${callback}`, options[callback])
+    if (options[callback] !== undefined) assertFunction(`createRouter, ${callback}`, options[callback])
   }
   if (options.connect !== undefined && options.principal === undefined) {
     throw new TypeError(

@@ -3,7 +3,7 @@ import { pick } from '../options.js'
 import type { Implementation } from '../protocol/model.js'
 import { type AnyDefinition, Catalogue, KINDS, type Scope } from './catalogue.js'
 import { type DefinitionBuilders, definitionBuilders } from './define.js'
-import { assertHandler, assertName, type Definition } from './definition.js'
+import { assertFunction, assertName, type Definition } from './definition.js'
 import type { Middleware } from './middleware.js'
 import type { ResourceDefinition } from './resource.js'
 import {
@@ -109,7 +109,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
 
   /** Adds a middleware inside of those that are there. */
   use(middleware: Middleware<Assigns>): this {
-    assertHandler('router.use', middleware)
+    assertFunction('router.use', middleware)
     this.#middleware = [...this.#middleware, middleware]
     return this
   }

@@ -76,7 +76,8 @@ function toOutcome(result: StandardSchemaV1.Result<unknown>): Outcome {
 
 // The library words its own issues, mostly as sentences of their own; a colon joins them to the path.
 function toProblem({ message, path = [] }: StandardSchemaV1.Issue): Problem {
-  return { path: path.map(toSegment).join(''), text: `: ${message}` }
+  // Not `map`: some libraries give a list of their own kind, whose `map` makes another of it.
+  return { path: Array.from(path, toSegment).join(''), text: `: ${message}` }
 }
 
 function toSegment(segment: PropertyKey | StandardSchemaV1.PathSegment): string {

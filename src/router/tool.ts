@@ -2,6 +2,7 @@ import type { Awaitable } from '../awaitable.js'
 import { assertCounts, assertOptions, pick } from '../options.js'
 import type { ToolSpec } from '../protocol/model.js'
 import {
+  assertFunction,
   assertHandler,
   assertName,
   DESCRIBED_OPTIONS,
@@ -113,7 +114,7 @@ export function defineTool(name: string, options: UncheckedToolOptions, handler:
   assertOptions(owner, options, OPTIONS)
   assertHandler(owner, handler)
   assertCounts(owner, options, ['timeoutMs', 'maxConcurrency'])
-  for (const middleware of options.middleware ?? []) assertHandler(`${owner}, middleware`, middleware)
+  for (const middleware of options.middleware ?? []) assertFunction(`${owner}, middleware`, middleware)
   const input = inputSchema(owner, given(options, 'input', 'inputSchema'))
   const output = outputSchema(owner, given(options, 'output', 'outputSchema'))
   const annotations = hintsOf(owner, options)

@@ -18,6 +18,8 @@ export interface ChannelsOptions {
   readonly listeners: Listeners
   readonly sessions: Sessions
   readonly ids: () => string
+  /** A session's stream goes on behind a gap. */
+  readonly missed: (listener: Listener) => Promise<void>
   readonly report: (error: unknown) => void
 }
 
@@ -25,9 +27,8 @@ export interface ChannelsOptions {
 export class Channels {
   readonly #options: ChannelsOptions
   readonly #byKey = new Map<string, EventChannel>()
-  /** Sessions with a stream of their own, looked after by one timer for all. */
+  /** Sessions with a stream of their own. */
   readonly #sessions = new Map<LiveSession, SessionListener>()
-  #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: ChannelsOptions) {
     this.#options = options
@@ -59,19 +60,22 @@ export class Channels {
     // Who comes back may be allowed less than before.
     const listener = this.#sessions.get(session)
     if (listener !== undefined) listener.access = access
-    await channel.attach(sink, { after, prime })
+    const onMissed = (): void => void (listener && this.#options.missed(listener).catch(this.#options.report))
+    await channel.attach(sink, { after, prime, onMissed })
   }
 
-  /** Goes on with the stream of a call. False when the id is none of this session's. */
-  async resume(session: LiveSession, sink: EventSink, after: string): Promise<boolean> {
+  /** The stream of a call, to go on with after an event; undefined when that is none of this session's, or has gone. */
+  async ofCall(session: LiveSession, after: string): Promise<((sink: EventSink) => Promise<void>) | undefined> {
     const name = streamOf(after)
-    if (name === undefined) return false
+    if (name === undefined) return undefined
     const running = this.#byKey.get(keyOf(session.id, name))
     const channel = running ?? this.#channel(session, name)
-    await channel.attach(sink, { after })
-    // A stream that is not here and has not ended will never end: its call is gone.
-    if (running === undefined && channel.attached) sink.end()
-    return true
+    if (!(await channel.log.knows(after))) return undefined
+    return async (sink) => {
+      await channel.attach(sink, { after })
+      // A stream that is not here and has not ended will never end: its call is gone.
+      if (running === undefined && channel.attached) sink.end()
+    }
   }
 
   /** Lets all connections go: their clients may come back, to another node or to this one later. */
@@ -88,30 +92,19 @@ export class Channels {
     const { listeners, sessions } = this.#options
     const channel = this.#open(session, SESSION_STREAM)
     session.holds++
+    session.stream = channel
     const listener = new SessionListener(session, access, channel)
     const remove = listeners.add(listener)
     session.onEnd((how) => {
       remove()
       this.#sessions.delete(session)
+      session.stream = undefined
       sessions.release(session)
       this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
       void (how === 'ended' ? channel.end() : channel.release())
     })
     this.#sessions.set(session, listener)
-    this.#timer ??= quietTimer(() => this.#checkAll(), Math.max(10, Math.floor(sessions.ttlMs / 4)))
     return channel
-  }
-
-  /** Connected clients keep their sessions in time; one that has stayed away as long as it may be idle has left. */
-  #checkAll(): void {
-    const { sessions, report } = this.#options
-    for (const [session, { attached }] of this.#sessions) {
-      const checked = attached ? sessions.renew(session) : sessions.expire(session)
-      checked.catch(report)
-    }
-    if (this.#sessions.size > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
   }
 
   #open(session: LiveSession, name: string): EventChannel {
@@ -125,13 +118,6 @@ export class Channels {
     const retryMs = session.client.codec.primesStreams ? RETRY_MS : undefined
     return new EventChannel(new StreamLog(store, session.id, { name, options }), report, retryMs)
   }
-}
-
-/** A timer that does not keep the process alive, on hosts where that is a question. */
-function quietTimer(run: () => void, everyMs: number): ReturnType<typeof setInterval> {
-  const timer = setInterval(run, everyMs)
-  ;(timer as { unref?(): void }).unref?.()
-  return timer
 }
 
 /** A session that hears what happens on its stream. */
@@ -149,10 +135,6 @@ class SessionListener implements Listener {
 
   get resources(): ReadonlySet<string> {
     return this.#session.client.subscriptions
-  }
-
-  get attached(): boolean {
-    return this.#channel.attached
   }
 
   tell(method: string, params: object): void {

@@ -17,6 +17,7 @@ export interface ServerContext {
   readonly listens: Listens
   readonly telemetry: Telemetry
   readonly callTimeoutMs: number | undefined
+  readonly maxSubscriptions: number
   /** Returns the way to stop being told of the server's end. */
   onClose(listener: () => void): () => void
   /** Hands an error to the operator that a client does not see. */

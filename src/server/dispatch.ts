@@ -31,7 +31,6 @@ export function refuse(codec: Codec, id: RequestId | undefined, failure: Failure
   return { body: errorMessage(written, encodeFailure(codec, failure)), failure }
 }
 
-/** The way of a request through the server: find the operation, run it inside the middleware, encode what it gives. */
 function cacheOf(method: Method, result: Result): CacheHint | undefined {
   const { ttlMs, cacheScope } = result as Partial<CacheHint>
   return method.cacheable && ttlMs !== undefined && cacheScope !== undefined ? { ttlMs, cacheScope } : undefined
@@ -58,6 +57,7 @@ async function inTime(ms: number, session: CallSession, run: () => Awaitable<Res
   }
 }
 
+/** The way of a request through the server: find the operation, run it inside the middleware, encode what it gives. */
 export class Dispatcher {
   readonly #context: ServerContext
   readonly #serverInfo: string

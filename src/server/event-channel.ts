@@ -1,4 +1,4 @@
-import type { GapError, StreamEvent, StreamLog } from './stream-log.js'
+import { GapError, type StreamEvent, type StreamLog } from './stream-log.js'
 
 /** An open connection that takes the events of a channel. */
 export interface EventSink {
@@ -15,12 +15,16 @@ export interface EventSink {
   end(): void
 }
 
-/** Events that a connection may leave unread before it is cut; its client can come back for them. */
-const MAX_UNREAD = 256
+/** Milliseconds that a full connection may take to be read from; it is cut then, and its client can come back. */
+const STALLED_MS = 10_000
+/** Characters that may wait for a full connection before it is cut. */
+const MAX_WAITING = 4_194_304
 
 interface AttachOptions {
   readonly after?: string | undefined
   readonly prime?: boolean
+  /** Called when events after `after` are gone. */
+  readonly onMissed?: () => void
 }
 
 /**
@@ -32,7 +36,10 @@ export class EventChannel {
   readonly #report: (error: unknown) => void
   readonly #retryMs: number | undefined
   #sink: EventSink | undefined
-  #unread = 0
+  /** Characters of messages that have not had their turn. */
+  #waiting = 0
+  #full = false
+  #lastId: string | undefined
   #attaching = 0
   #tail: Promise<void> = Promise.resolve()
   #ended = false
@@ -50,9 +57,10 @@ export class EventChannel {
 
   /**
    * Connects the channel, in the place of an earlier connection. `after` is the last event that the client has seen;
-   * without it the stream begins anew.
+   * without it the stream begins anew. It does so too where the log knows that event no more: then `onMissed` is called, unless
+   * it was the last one.
    */
-  attach(sink: EventSink, { after, prime = false }: AttachOptions = {}): Promise<void> {
+  attach(sink: EventSink, { after, prime = false, onMissed }: AttachOptions = {}): Promise<void> {
     this.#attaching++
     return this.#next(async () => {
       this.#attaching--
@@ -60,20 +68,21 @@ export class EventChannel {
       if (sink.closed) return
       this.#sink?.end()
       this.#sink = sink
-      this.#unread = 0
-      if (after !== undefined) await this.#replay(after)
-      else if (prime) this.#write({ id: await this.#kept(() => this.log.prime()), message: undefined, end: false })
+      if (after !== undefined && (await this.#knows(after))) return await this.#replay(after)
+      const missed = after !== undefined && after !== this.#lastId
+      if (prime) await this.#write({ id: await this.#kept(() => this.log.prime()), message: undefined, end: false })
+      if (missed) onMissed?.()
     })
   }
 
   /** Resolves when the event is kept, and the connection has room for another. */
   async send(message: string): Promise<void> {
+    this.#waiting += message.length
+    if (this.#full && this.#waiting > MAX_WAITING) this.#cut()
     await this.#next(async () => {
-      if (!this.#ended) this.#write({ id: await this.#kept(() => this.log.append(message)), message, end: false })
+      this.#waiting -= message.length
+      if (!this.#ended) await this.#write({ id: await this.#kept(() => this.log.append(message)), message, end: false })
     })
-    if (this.#unread === 0 || this.#sink === undefined) return
-    await this.#sink.drained()
-    this.#unread = 0
   }
 
   /** The last event, where there is one, and the end of the stream. */
@@ -81,7 +90,7 @@ export class EventChannel {
     return this.#next(async () => {
       if (this.#ended) return
       if (message !== undefined) {
-        this.#write({ id: await this.#kept(() => this.log.append(message)), message, end: false })
+        await this.#write({ id: await this.#kept(() => this.log.append(message)), message, end: false })
       }
       this.#ended = true
       await this.#kept(() => this.log.end())
@@ -107,32 +116,52 @@ export class EventChannel {
   /** Undefined when the log cannot be written: who is connected gets the event all the same. */
   async #kept(append: () => Promise<string>): Promise<string | undefined> {
     try {
-      return await append()
+      this.#lastId = await append()
+      return this.#lastId
     } catch (error) {
       this.#report(error)
       return undefined
     }
   }
 
+  /** @throws what the log throws; a connection that might have missed something is let go first. */
+  async #knows(after: string): Promise<boolean> {
+    try {
+      return await this.log.knows(after)
+    } catch (error) {
+      this.#disconnect()
+      throw error
+    }
+  }
+
   async #replay(after: string): Promise<void> {
     try {
       for await (const event of this.log.after(after)) {
-        if (!event.end) this.#write(event)
+        if (!event.end) await this.#write(event)
         else this.#ended = true
       }
     } catch (error) {
-      // What is gone cannot be made up for; the client sees this connection end and begins anew.
+      // What has gone just now cannot be made up for: the client comes back, and is told so.
       this.#disconnect()
-      if ((error as GapError).name !== 'GapError') throw error
+      if (!(error instanceof GapError)) throw error
     }
     if (this.#ended) this.#disconnect()
   }
 
-  #write(event: StreamEvent): void {
-    if (this.#sink === undefined) return
-    this.#unread = this.#sink.write(event) ? 0 : this.#unread + 1
-    if (this.#unread <= MAX_UNREAD) return
-    this.#sink.cut()
+  /** Resolves when there is room for another: until then nothing else is written, so that what is not read stays in the log. */
+  async #write(event: StreamEvent): Promise<void> {
+    const sink = this.#sink
+    if (sink === undefined || sink.write(event)) return
+    this.#full = true
+    const stalled = setTimeout(() => this.#cut(), STALLED_MS)
+    await sink.drained()
+    clearTimeout(stalled)
+    this.#full = false
+  }
+
+  /** The connection is not read from; what its client has missed it can come back for. */
+  #cut(): void {
+    this.#sink?.cut()
     this.#sink = undefined
   }
 

@@ -61,11 +61,20 @@ export class Limits {
 
   async #inTurn<Value>(tool: ToolDefinition<never>, session: CallSession, run: () => Promise<Value>): Promise<Value> {
     const slots = this.#slotsOf(tool)
-    await slots.take(session.signal)
+    const { signal } = session
+    await slots.take(signal)
+    let held = true
+    // A call that was given up is over, whatever its handler goes on to do.
+    const give = (): void => {
+      if (held) slots.give()
+      held = false
+    }
+    signal.addEventListener('abort', give, { once: true })
     try {
       return await run()
     } finally {
-      slots.give()
+      signal.removeEventListener('abort', give)
+      give()
     }
   }
 

@@ -25,6 +25,20 @@ const LISTS: Readonly<
   resource: { method: 'notifications/resources/list_changed', visible: 'resourceTemplates' },
 }
 
+/** Resolves to whether there was one that the listener may hear of. */
+async function tellUpdated(authorizing: Authorizing, listener: Listener, uris: readonly string[]): Promise<boolean> {
+  if (uris.length === 0) return false
+  const allowed = await authorizeResources(authorizing, uris, listener.access)
+  for (const uri of allowed) listener.tell('notifications/resources/updated', { uri })
+  return allowed.length > 0
+}
+
+/** A listener has missed what nobody knows any more: whatever it hears of may have changed. */
+export async function tellMissed(authorizing: Authorizing, listener: Listener): Promise<void> {
+  for (const kind of listener.lists) listener.tell(LISTS[kind].method, {})
+  await tellUpdated(authorizing, listener, [...listener.resources])
+}
+
 /** Those who listen on this node. */
 export class Listeners {
   readonly #all = new Set<Listener>()
@@ -59,14 +73,10 @@ export class Listeners {
   /** Resources have changed: each follower is asked about once, for all of them, and told of those still allowed. */
   async resourcesUpdated(authorizing: Authorizing, uris: readonly string[]): Promise<number> {
     const wanted = new Map(uris.map((uri) => [followedUri(uri), uri]))
-    const told = [...this.#all].map(async (listener) => {
-      const { access, resources } = listener
-      const followed = [...wanted].filter(([canonical]) => resources.has(canonical)).map(([, uri]) => uri)
-      if (followed.length === 0) return 0
-      const allowed = await authorizeResources(authorizing, followed, access)
-      for (const uri of allowed) listener.tell('notifications/resources/updated', { uri })
-      return allowed.length === 0 ? 0 : 1
+    const told = [...this.#all].map((listener) => {
+      const followed = [...wanted].filter(([canonical]) => listener.resources.has(canonical)).map(([, uri]) => uri)
+      return tellUpdated(authorizing, listener, followed)
     })
-    return (await Promise.all(told)).reduce<number>((sum, one) => sum + one, 0)
+    return (await Promise.all(told)).filter(Boolean).length
   }
 }

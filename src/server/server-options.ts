@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly resume?: ResumeOptions
   /** `subscriptions/listen` streams of one caller; callers without a principal are not counted. @default 16 */
   readonly maxListens?: number
+  /** Resources that one session follows, and that one `subscriptions/listen` names. @default 1_000 */
+  readonly maxSubscriptions?: number
   /** Milliseconds that any call may take; see `timeoutMs` of a tool. @default none */
   readonly callTimeoutMs?: number
   /** Milliseconds that running calls get when the server closes. @default 10_000 */
@@ -33,7 +35,7 @@ export interface ServerOptions {
   readonly ids?: () => string
 }
 
-const COUNTS = ['sessionTtlMs', 'maxSessions', 'maxListens', 'callTimeoutMs', 'drainMs'] as const
+const COUNTS = ['sessionTtlMs', 'maxSessions', 'maxListens', 'maxSubscriptions', 'callTimeoutMs', 'drainMs'] as const
 const OPTIONS = ['backplane', 'onError', 'sessions', 'resume', 'clock', 'ids', ...COUNTS]
 const DAY_MS = 86_400_000
 
@@ -56,6 +58,7 @@ export function resolveServerOptions(options: ServerOptions): ResolvedServerOpti
     maxSessions: options.maxSessions ?? 10_000,
     resume: { entries: 1000, bytes: 4_194_304, ttlMs: 600_000, ...options.resume },
     maxListens: options.maxListens ?? 16,
+    maxSubscriptions: options.maxSubscriptions ?? 1000,
     callTimeoutMs: options.callTimeoutMs,
     drainMs: options.drainMs ?? 10_000,
     clock,

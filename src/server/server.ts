@@ -1,4 +1,4 @@
-import type { Awaitable } from '../awaitable.js'
+import { type Awaitable, isPromise } from '../awaitable.js'
 import type { RequestMessage } from '../protocol/jsonrpc.js'
 import { notificationMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
@@ -14,7 +14,7 @@ import type { ServerContext } from './context.js'
 import { type Answer, Dispatcher } from './dispatch.js'
 import type { Exchange } from './exchange.js'
 import { Limits } from './limits.js'
-import { ALL_LISTS, Listeners } from './listeners.js'
+import { ALL_LISTS, Listeners, tellMissed } from './listeners.js'
 import { Listens } from './listens.js'
 import { Pages } from './pages.js'
 import { reachableStore } from './reachable-store.js'
@@ -60,6 +60,7 @@ export class Server {
       listeners,
       listens: new Listens(options.maxListens),
       callTimeoutMs: options.callTimeoutMs,
+      maxSubscriptions: options.maxSubscriptions,
       telemetry: this.telemetry,
       report: (error, session) => {
         this.telemetry.tell('exception', { error, session })
@@ -72,14 +73,22 @@ export class Server {
       },
     }
     this.#dispatcher = new Dispatcher(this.#context)
-    router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names))
+    this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
     if (!options.sessions) return
     const store = reachableStore(options.backplane.store)
     const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, resume } = options
     const { pubSub } = options.backplane
     this.sessions = new Sessions({ store, pubSub, ttlMs, max, clock, ids, report: (error) => this.report(error) })
     const { sessions } = this
-    this.channels = new Channels({ store, resume, listeners, sessions, ids, report: (error) => this.report(error) })
+    this.channels = new Channels({
+      store,
+      resume,
+      listeners,
+      sessions,
+      ids,
+      missed: (listener) => tellMissed(this.#context, listener),
+      report: (error) => this.report(error),
+    })
   }
 
   /** False once the server is closing: it takes no new calls, and whoever sends some should be sent elsewhere. */
@@ -217,7 +226,8 @@ export class Server {
 
 function report(onError: ResolvedServerOptions['onError'], error: unknown, session: CallSession | undefined): void {
   try {
-    onError(error, session)
+    const returned = onError(error, session) as Awaitable<void>
+    if (isPromise(returned)) returned.then(undefined, printError)
   } catch (failure) {
     printError(failure)
   }

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { MemoryPubSub } from '../backplane/memory-pub-sub.js'
 import { MemoryStore } from '../backplane/memory-store.js'
 import { codecOf } from '../protocol/codecs.js'
@@ -103,12 +103,17 @@ describe('a session', () => {
   test('has its time renewed while something of it is open', async () => {
     const sessions = create()
     const { id } = await begin(sessions)
-    const session = await sessions.use(id, null)
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const session = (await sessions.use(id, null)) as LiveSession
     for (let times = 0; times < 10; times++) {
       now += TTL * 0.9
-      await sessions.renew(session as LiveSession)
+      await vi.advanceTimersByTimeAsync(TTL / 4)
     }
     expect(await isKnown(sessions, id)).toBe(true)
+    sessions.release(session)
+    await vi.advanceTimersByTimeAsync(TTL / 4)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   test('that has ended is unknown, and its calls are cancelled', async () => {

@@ -1,4 +1,4 @@
-import type { PubSub } from '../backplane/pub-sub.js'
+import type { PubSub, Unsubscribe } from '../backplane/pub-sub.js'
 import type { Store } from '../backplane/store.js'
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
@@ -26,7 +26,13 @@ export class LiveSession {
   readonly principal: string | null
   /** Requests and streams that hold it here. */
   holds = 0
+  /** Its stream, where it was opened here: without a connection it holds the session, but does not use it. */
+  stream: { readonly attached: boolean } | undefined
   writtenMs = 0
+  /** Of its record; null before there is one. */
+  revision: string | null = null
+  /** When the store drops the record if nobody writes it again. */
+  keptUntilMs = 0
   /** The last write of its record. */
   written: Promise<unknown> = Promise.resolve()
   ended = false
@@ -36,6 +42,11 @@ export class LiveSession {
     this.id = id
     this.principal = principal
     this.client = new Client(codec, { sessionId: id, reachable: true, calls: new Map<RequestId, RunningCall>() })
+  }
+
+  /** Whether no request and no connection uses it. */
+  get idle(): boolean {
+    return this.holds === (this.stream?.attached === false ? 1 : 0)
   }
 
   /** Returns the way to stop being told. */
@@ -89,13 +100,19 @@ export class Sessions {
   /** Sessions that were opened here, with the time of their last use: the first is the next to go. */
   readonly #opened = new Map<string, number>()
 
+  readonly #subscribed: Promise<Unsubscribe | undefined>
+  #timer: ReturnType<typeof setInterval> | undefined
+
   constructor(options: SessionsOptions) {
     this.#options = options
-    options.pubSub.subscribe(ENDED, (id) => this.#forget(id)).catch(options.report)
+    this.#subscribed = options.pubSub
+      .subscribe(ENDED, (id) => this.#forget(id))
+      .catch((error: unknown) => void options.report(error))
   }
 
-  get ttlMs(): number {
-    return this.#options.ttlMs
+  /** A quarter more than asked for, since that much of it may pass before a record is written again. */
+  get #keptMs(): number {
+    return Math.ceil(this.#options.ttlMs * 1.25)
   }
 
   /** A session that is not kept yet: {@link keep} it when its `initialize` has succeeded. */
@@ -120,9 +137,10 @@ export class Sessions {
     try {
       const session = await this.#find(id, principal)
       if (session === undefined) return undefined
-      session.holds++
       if (this.#opened.delete(id)) this.#opened.set(id, this.#options.clock())
       await this.#renew(session)
+      if (session.ended) return undefined
+      session.holds++
       return session
     } finally {
       this.#came(id)
@@ -140,18 +158,30 @@ export class Sessions {
     const record = stored && (JSON.parse(stored.value) as SessionRecord)
     if ((live?.principal ?? record?.principal ?? null) !== principal) return undefined
     const session = live ?? (record && restore(id, record))
-    const inUse = live !== undefined && live.holds > 0
-    const late = !inUse && this.#isLate(id, record)
-    if (session === undefined || session.ended || late) {
+    if (session === undefined || session.ended || this.#isOver(session, record)) {
       this.#forget(id)
-      if (late) await this.#options.store.delete(keyOf(id))
+      if (record !== undefined) await this.#options.store.delete(keyOf(id))
       return undefined
     }
     this.#live.set(id, session)
-    // A session in use here is in time, however long its request or stream has been open.
-    if (record === undefined) await this.#write(session)
-    else session.writtenMs = Math.max(session.writtenMs, record.writtenMs)
+    this.#timer ??= quietTimer(() => this.#checkAll(), Math.max(10, Math.floor(this.#options.ttlMs / 4)))
+    if (stored === undefined || record === undefined) await this.#write(session)
+    else this.#seen(session, record, stored.revision)
     return session
+  }
+
+  /** The store is the truth: what it does not have has run out of time unused, or was ended, be it on another node. */
+  #isOver(session: LiveSession, record: SessionRecord | undefined): boolean {
+    const inUse = this.#live.has(session.id) && !session.idle
+    if (inUse) return record === undefined && !this.#isOutOfTime(session)
+    return record === undefined || this.#isLate(session.id, record)
+  }
+
+  /** Another node may have written the record last. */
+  #seen(session: LiveSession, { writtenMs }: SessionRecord, revision: string): void {
+    session.writtenMs = Math.max(session.writtenMs, writtenMs)
+    session.keptUntilMs = Math.max(session.keptUntilMs, writtenMs + this.#keptMs)
+    session.revision ??= revision
   }
 
   #came(id: string): void {
@@ -167,13 +197,21 @@ export class Sessions {
     this.#live.delete(id)
   }
 
-  /** Keeps a session in time that is in use without requests. */
-  async renew(session: LiveSession): Promise<void> {
-    if (!session.ended) await this.#renew(session)
+  /** A session in use is in time, however long its request or stream has been open; one that has stayed away has left. */
+  #checkAll(): void {
+    for (const session of this.#live.values()) {
+      const checked = session.idle ? this.#expire(session) : this.#renew(session)
+      checked.catch(this.#options.report)
+    }
+    if (this.#live.size === 0) this.#stopTimer()
   }
 
-  /** Ends a session here whose record is gone: nobody has used it for as long as it may be idle. */
-  async expire(session: LiveSession): Promise<void> {
+  #stopTimer(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  async #expire(session: LiveSession): Promise<void> {
     if ((await this.#options.store.get(keyOf(session.id))) === undefined) this.#forget(session.id)
   }
 
@@ -183,24 +221,26 @@ export class Sessions {
     if (!session.ended) await this.#write(session)
   }
 
+  /** The session is over once its record is gone; until then its client may ask again. */
   async end(session: LiveSession): Promise<void> {
-    this.#opened.delete(session.id)
-    session.end()
     await session.written.catch(() => undefined)
     await this.#options.store.delete(keyOf(session.id))
-    // Where it is in use on other nodes it ends there too.
-    await this.#options.pubSub.publish(ENDED, session.id)
+    this.#forget(session.id)
+    // Where it is in use on other nodes it ends there too, at once if they hear of it.
+    await this.#options.pubSub.publish(ENDED, session.id).catch(this.#options.report)
   }
 
   /** Ends what is here of every session, but not the sessions: another node, or this one later, may go on with them. */
   leave(): void {
+    this.#stopTimer()
     for (const session of [...this.#live.values()]) session.leave()
+    this.#subscribed.then((unsubscribe) => unsubscribe?.()).catch(this.#options.report)
   }
 
   /** The store keeps a record somewhat longer than asked for; who opened the session knows better. */
-  #isLate(id: string, record: SessionRecord | undefined): boolean {
+  #isLate(id: string, record: SessionRecord): boolean {
     // Another node may have seen it later than this one.
-    const usedMs = Math.max(this.#opened.get(id) ?? 0, record?.writtenMs ?? 0)
+    const usedMs = Math.max(this.#opened.get(id) ?? 0, record.writtenMs)
     return this.#opened.has(id) && this.#options.clock() - usedMs > this.#options.ttlMs
   }
 
@@ -220,13 +260,33 @@ export class Sessions {
       subscriptions: [...client.subscriptions],
       writtenMs: session.writtenMs,
     }
-    // A quarter more than asked for, since that much of it may pass before it is written again.
-    const ttlMs = Math.ceil(this.#options.ttlMs * 1.25)
-    const write = async (): Promise<unknown> =>
-      session.ended ? undefined : await this.#options.store.set(keyOf(session.id), JSON.stringify(record), { ttlMs })
+    const write = (): Promise<void> => this.#put(session, JSON.stringify(record))
     // In order: the last one to begin is the one that counts.
     session.written = session.written.catch(() => undefined).then(write)
     await session.written
+  }
+
+  /** Writes over what another node has written, but never what has ended there. */
+  async #put(session: LiveSession, value: string): Promise<void> {
+    const { store } = this.#options
+    const ttlMs = this.#keptMs
+    const key = keyOf(session.id)
+    while (!session.ended) {
+      const revision = await store.set(key, value, { ttlMs, ifRevision: session.revision })
+      if (revision !== undefined) {
+        session.revision = revision
+        session.keptUntilMs = session.writtenMs + ttlMs
+        return
+      }
+      const found = await store.get(key)
+      if (found === undefined && !this.#isOutOfTime(session)) return this.#forget(session.id)
+      session.revision = found?.revision ?? null
+    }
+  }
+
+  /** A record that the store has dropped by itself, while its session was in use here, may be written anew. */
+  #isOutOfTime(session: LiveSession): boolean {
+    return this.#options.clock() >= session.keptUntilMs
   }
 
   #forget(id: string): void {
@@ -239,14 +299,22 @@ export class Sessions {
   async #makeRoom(): Promise<boolean> {
     const { clock, ttlMs, max, store } = this.#options
     for (const [id, usedMs] of this.#opened) {
-      if (this.#live.has(id)) continue
+      const live = this.#live.get(id)
+      if (live?.idle === false) continue
       const expired = clock() - usedMs > ttlMs * 1.25
       if (!expired && this.#opened.size < max) return true
-      this.#opened.delete(id)
-      if (!expired) await store.delete(keyOf(id))
+      this.#forget(id)
+      if (!expired || live !== undefined) await store.delete(keyOf(id))
     }
     return this.#opened.size < max
   }
+}
+
+/** A timer that does not keep the process alive, on hosts where that is a question. */
+function quietTimer(run: () => void, everyMs: number): ReturnType<typeof setInterval> {
+  const timer = setInterval(run, everyMs)
+  ;(timer as { unref?(): void }).unref?.()
+  return timer
 }
 
 /** Topic of the ids of sessions that have ended. */

@@ -57,9 +57,14 @@ export class StreamLog {
     return this.#store.drop(this.#key)
   }
 
+  /** Whether everything after an event is still here. */
+  async knows(eventId: string): Promise<boolean> {
+    return !(await this.#store.readAfter(this.#key, this.#entry(eventId), 1)).gap
+  }
+
   /** Everything after an event, up to now. @throws GapError when some of it is gone. */
-  async *after(eventId: string | undefined): AsyncGenerator<StreamEvent> {
-    let last = eventId?.slice(this.name.length + 1)
+  async *after(eventId: string): AsyncGenerator<StreamEvent> {
+    let last = this.#entry(eventId)
     for (;;) {
       const { entries, gap } = await this.#store.readAfter(this.#key, last, BATCH)
       if (gap) throw new GapError('Events of this stream are gone')
@@ -69,6 +74,10 @@ export class StreamLog {
       }
       if (entries.length < BATCH) return
     }
+  }
+
+  #entry(eventId: string): string {
+    return eventId.slice(this.name.length + 1)
   }
 
   #event(id: string, value: string): StreamEvent {
@@ -89,5 +98,5 @@ export class GapError extends Error {
 
 /** The stream that an event id is of; undefined for text that is no id of ours. */
 export function streamOf(eventId: string): string | undefined {
-  return /^([A-Za-z0-9-]{1,64})\.[A-Za-z0-9-]{1,64}$/.exec(eventId)?.[1]
+  return /^([\x21-\x7e]{1,128})\.[A-Za-z0-9-]{1,64}$/.exec(eventId)?.[1]
 }

@@ -164,7 +164,13 @@ describe.each(TARGETS)('eras at one URL over %s', (kind) => {
       const on = await served()
       const { id } = await begin(on)
       const headers = { 'mcp-session-id': id, 'mcp-protocol-version': version }
-      expect((await on.send(legacy('tools/list', {}, { headers }))).status).toBe(400)
+      const named = { reason: 'protocol_version', header: 'MCP-Protocol-Version' }
+      for (const method of ['tools/list', 'ping', 'logging/setLevel', 'server/discover', 'no/such']) {
+        const answer = await on.send(legacy(method, {}, { headers }))
+        expect([answer.status, codeOf(answer), answer.message?.['id'], dataOf(answer)]).toEqual([400, -32600, 1, named])
+      }
+      const told = await on.send(legacy('notifications/initialized', {}, { headers, notification: true }))
+      expect([told.status, dataOf(told)]).toEqual([400, named])
       // 2025-06-18 basic/transports, Protocol Version Header: MUST, on every request of a session.
       expect((await on.send({ method: 'GET', headers: { ...headers, accept: 'text/event-stream' } })).status).toBe(400)
       expect((await on.send({ method: 'DELETE', headers })).status).toBe(400)

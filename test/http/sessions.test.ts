@@ -53,6 +53,8 @@ describe.each(TARGETS)('sessions over %s', (kind) => {
   test('D1: without an id it is 400, with a word that names the header', async () => {
     const on = await target(kind, fixture().router)
     await begin(on)
+    const asked = await on.send(legacy('tools/list', {}, { id: 'mine' }))
+    expect(asked.message).toMatchObject({ id: 'mine', error: { code: -32600 } })
     for (const sent of [
       legacy('tools/list'),
       legacy('notifications/initialized', {}, { notification: true }),

@@ -198,7 +198,8 @@ describe('a challenge that no header can carry', () => {
   ]
   test.each(REFUSED)('%s is a TypeError where it is made', (_name, challenge) => {
     expect(() => unauthorized(challenge as Challenge)).toThrow(TypeError)
-    expect(() => unauthorized(challenge as Challenge)).toThrow(/unauthorized/)
+    expect(() => unauthorized(challenge as Challenge)).toThrow(/^unauthorized: /)
+    expect(() => forbidden('no', challenge as Challenge)).toThrow(/^forbidden: /)
   })
 })
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PATIENT } from '../_messages.js'
-import { head, type Json, modern, RawSocket, type Sent, type Target, target } from '../http/_http.js'
+import { head, type Json, legacy, MODERN, modern, RawSocket, type Sent, type Target, target } from '../http/_http.js'
 import { beginAs, getStream, listenersOf, listenStream, openApp, sessionStream } from './_sessions.js'
 
 const warnings = new Set<string>()
@@ -161,5 +161,52 @@ describe('a subscriber that stops reading', () => {
     await expect.poll(() => streams.every(({ messages }) => messages.length === 31), PATIENT).toBe(true)
     for (const stream of streams) stream.drop()
     await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
+  })
+})
+
+describe('a client that reads is not cut by a burst', () => {
+  const BURST = 2_000
+
+  test('of updates on the stream of its session', async () => {
+    const on = await target('node', openApp().router, {
+      server: { maxSubscriptions: BURST, resume: { entries: BURST } },
+    })
+    const { headers } = await beginAs(on)
+    const uris = Array.from({ length: BURST }, (_, n) => `notes://topic/${n}`)
+    for (const uri of uris) await on.send(legacy('resources/subscribe', { uri }, { headers }))
+    const stream = await sessionStream(on, headers)
+    await expect.poll(() => listenersOf(on), PATIENT).toBe(1)
+    expect(await on.server.notifyResourcesUpdated(uris)).toBe(1)
+    await expect.poll(() => stream.told('notifications/resources/updated', 'uri').length, PATIENT).toBe(BURST)
+    expect(stream.told('notifications/resources/updated', 'uri')).toEqual(uris)
+  })
+
+  test.each(['2025-03-26', '2025-06-18', '2025-11-25', MODERN])('%s: of logs that nobody awaits', async (version) => {
+    const { router } = openApp()
+    router.tool('chatty', {}, (_params, session) => {
+      for (let n = 0; n < BURST; n++) void session.log.error({ n, PAD: 'x'.repeat(200) })
+      return 'done'
+    })
+    const on = await target('node', router)
+    const logLevel = { 'io.modelcontextprotocol/logLevel': 'debug' }
+    const answer =
+      version === MODERN
+        ? await on.send(modern('tools/call', { name: 'chatty' }, { meta: logLevel }))
+        : await on.send(legacy('tools/call', { name: 'chatty' }, { headers: (await beginAs(on, {}, version)).headers }))
+    expect(answer.events).toHaveLength(BURST + 1)
+    expect(answer.events.at(-1)).toMatchObject({ result: { content: [{ text: 'done' }] } })
+  })
+
+  test('nor by what it missed when it comes back', async () => {
+    const on = await target('node', openApp().router, { server: { resume: { entries: BURST } } })
+    const { id, headers } = await beginAs(on)
+    const first = await sessionStream(on, headers)
+    await on.server.session(id)?.notify('notifications/x', { n: -1 })
+    await expect.poll(() => first.told('notifications/x', 'n'), PATIENT).toEqual([-1])
+    first.drop()
+    await expect.poll(() => on.server.channels?.ofSession(id)?.attached, PATIENT).toBe(false)
+    for (let n = 0; n < 1_500; n++) await on.server.session(id)?.notify('notifications/x', { n, PAD: 'x'.repeat(500) })
+    const second = await getStream(on, headers, first.lastId)
+    await expect.poll(() => second.told('notifications/x', 'n').length, PATIENT).toBe(1_500)
   })
 })

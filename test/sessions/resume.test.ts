@@ -268,8 +268,19 @@ describe('ids that lead nowhere', () => {
   /** A stream that was asked for with an id that is none: it gets nothing, and does not stay. */
   async function expectNothing(on: Target, headers: Parameters<typeof getStream>[1], lastId: string): Promise<void> {
     const stream = await getStream(on, headers, lastId)
+    expect(stream.status).toBe(400)
     await expect.poll(() => stream.over, PATIENT).toBe(true)
-    expect(stream.messages.filter((message) => message['error'] === undefined)).toEqual([])
+    expect(stream.text).toContain('"reason":"events_gone"')
+  }
+
+  /** A session's stream goes on all the same: its client is told that everything may have changed. */
+  async function expectAnew(on: Target, headers: Parameters<typeof getStream>[1], lastId: string): Promise<void> {
+    const stream = await getStream(on, headers, lastId)
+    expect(stream.status).toBe(200)
+    const methods = (): unknown[] => stream.messages.map(({ method }) => method)
+    const lists = ['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`)
+    await expect.poll(methods, PATIENT).toEqual(lists)
+    await dropped(on, stream, headers)
   }
 
   /** The session is as good as before. */
@@ -308,7 +319,7 @@ describe('ids that lead nowhere', () => {
     await raise(on, id, 1)
     await comes(stream, [1])
     await dropped(on, stream, headers)
-    await expectNothing(on, headers, lastId)
+    await (/^session\.[\w-]+$/.test(lastId) && lastId.length <= 72 ? expectAnew : expectNothing)(on, headers, lastId)
     await expectAlive(on, id, headers)
     expect(on.errors).toEqual([])
   })
@@ -321,7 +332,8 @@ describe('ids that lead nowhere', () => {
     await raise(on, ana.id, 1, 2)
     await comes(stream, [1, 2])
     const { stream: call, held } = await heldStream(on, app, { tag: 'a', headers: ana.headers })
-    for (const lastId of [...stream.ids, ...call.ids]) await expectNothing(on, bo.headers, String(lastId))
+    for (const lastId of stream.ids) await expectAnew(on, bo.headers, String(lastId))
+    for (const lastId of call.ids) await expectNothing(on, bo.headers, String(lastId))
     await expectAlive(on, bo.id, bo.headers)
     held.release('for ana')
     await expect.poll(() => call.text, PATIENT).toContain('for ana')
@@ -351,7 +363,7 @@ describe('ids that lead nowhere', () => {
     expect(own.messages).toHaveLength(1)
   })
 
-  test('more was missed than is kept: the stream ends, and another can begin', async () => {
+  test('more was missed than is kept: the client is told that everything may have changed', async () => {
     const on = await target('node', openApp().router, { server: { resume: { entries: 5 } } })
     const { id, headers } = await beginAs(on)
     const first = await opened(on, headers)
@@ -359,7 +371,7 @@ describe('ids that lead nowhere', () => {
     await comes(first, [1])
     await dropped(on, first, headers)
     await raise(on, id, 2, 3, 4, 5, 6, 7, 8)
-    await expectNothing(on, headers, first.lastId)
+    await expectAnew(on, headers, first.lastId)
     await expectAlive(on, id, headers)
   })
 
@@ -383,11 +395,25 @@ describe('ids that lead nowhere', () => {
     await comes(first, [1])
     await dropped(on, first, headers)
     for (let n = 0; n < 5; n++) await on.server.session(id)?.notify(NUMBERED, { n, text: 'x'.repeat(300) })
-    await expectNothing(on, headers, first.lastId)
+    await expectAnew(on, headers, first.lastId)
     await expectAlive(on, id, headers)
   })
 
-  test('the log has run out of time', async () => {
+  test('the log has run out of time, and something was missed', async () => {
+    let now = 1_000_000
+    const on = await target('node', openApp().router, { server: { clock: () => now, resume: { ttlMs: 1_000 } } })
+    const { id, headers } = await beginAs(on)
+    const first = await opened(on, headers)
+    await raise(on, id, 1)
+    await comes(first, [1])
+    await dropped(on, first, headers)
+    await raise(on, id, 2)
+    now += 1_001
+    await expectAnew(on, headers, first.lastId)
+    await expectAlive(on, id, headers)
+  })
+
+  test('the log has run out of time, and nothing was missed: the stream goes on where it was', async () => {
     let now = 1_000_000
     const on = await target('node', openApp().router, { server: { clock: () => now, resume: { ttlMs: 1_000 } } })
     const { id, headers } = await beginAs(on)
@@ -396,8 +422,28 @@ describe('ids that lead nowhere', () => {
     await comes(first, [1])
     await dropped(on, first, headers)
     now += 1_001
-    await expectNothing(on, headers, first.lastId)
-    await expectAlive(on, id, headers)
+    const second = await getStream(on, headers, first.lastId)
+    await raise(on, id, 2)
+    await comes(second, [2])
+    expect(second.messages).toHaveLength(1)
+    await dropped(on, second, headers)
+    await raise(on, id, 3)
+    const third = await getStream(on, headers, second.lastId)
+    await comes(third, [3])
+    expect(third.messages).toHaveLength(1)
+  })
+
+  test('what a client was told that it had missed includes the resources that it follows', async () => {
+    const on = await target('node', openApp().router, { server: { resume: { entries: 2 } } })
+    const { id, headers } = await beginAs(on)
+    await on.send(legacy('resources/subscribe', { uri: 'notes://plain' }, { headers }))
+    const first = await opened(on, headers)
+    await raise(on, id, 1)
+    await comes(first, [1])
+    await dropped(on, first, headers)
+    await raise(on, id, 2, 3, 4)
+    const second = await getStream(on, headers, first.lastId)
+    await expect.poll(() => second.told('notifications/resources/updated', 'uri'), PATIENT).toEqual(['notes://plain'])
   })
 })
 

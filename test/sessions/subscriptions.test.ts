@@ -3,7 +3,7 @@ import type { TestClient } from 'phantom-mcp/testing'
 import { describe, expect, test } from 'vitest'
 import { PATIENT } from '../_messages.js'
 import { SESSION_VERSIONS } from '../_setup.js'
-import { begin, codeOf, dataOf, legacy, resultOf, TARGETS, type Target, target } from '../http/_http.js'
+import { begin, codeOf, dataOf, legacy, modern, resultOf, TARGETS, type Target, target } from '../http/_http.js'
 import {
   type Assigns,
   as,
@@ -357,5 +357,43 @@ describe('authorizeResourceSubscriptions', () => {
     await expect.poll(() => listenersOf(on), PATIENT).toBe(1)
     expect(await on.server.notifyResourcesUpdated(['notes://plain', 'notes://topic/a'])).toBe(1)
     await expect.poll(() => urisOf(stream), PATIENT).toEqual(['notes://plain'])
+  })
+})
+
+describe.each(['node', 'fetch'] as const)('%s: what one client may have kept for it', (kind) => {
+  test('maxSubscriptions bounds the resources that a session follows; one that it follows already does not count', async () => {
+    const on = await target(kind, openApp().router, { server: { maxSubscriptions: 2 } })
+    const { headers } = await begin(on)
+    const follow = (uri: string) => on.send(legacy('resources/subscribe', { uri }, { headers }))
+    const unfollow = (uri: string) => on.send(legacy('resources/unsubscribe', { uri }, { headers }))
+    for (const uri of ['notes://topic/1', 'notes://topic/2', 'notes://topic/1'])
+      expect(resultOf(await follow(uri))).toEqual({})
+    const third = await follow('notes://topic/3')
+    expect(third.status).toBe(200)
+    expect(third.message).toMatchObject({
+      error: {
+        code: -32602,
+        message: 'No more than 2 resources can be followed at once',
+        data: { reason: 'too_many_subscriptions' },
+      },
+    })
+    await unfollow('notes://topic/2')
+    expect(resultOf(await follow('notes://topic/3'))).toEqual({})
+  })
+
+  test('maxSubscriptions bounds the resources that a listen names', async () => {
+    const on = await target(kind, openApp().router, { server: { maxSubscriptions: 2 } })
+    const notifications = { resourceSubscriptions: ['notes://topic/1', 'notes://topic/2', 'notes://topic/3'] }
+    const answer = await on.send(modern('subscriptions/listen', { notifications }))
+    expect([answer.status, codeOf(answer)]).toEqual([200, -32602])
+    expect(dataOf(answer)).toEqual({ reason: 'too_many_subscriptions' })
+  })
+
+  test('a client that says more of itself than a session keeps is refused, and has no session', async () => {
+    const on = await target(kind, openApp().router)
+    const clientInfo = { name: 'x'.repeat(70_000), version: '1' }
+    const answer = await on.send(legacy('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }))
+    expect(codeOf(answer)).toBe(-32602)
+    expect(answer.header('mcp-session-id')).toBeUndefined()
   })
 })

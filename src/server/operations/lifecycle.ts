@@ -7,12 +7,19 @@ import type { OperationHandler } from '../context.js'
 import { infoFor, instructionsFor } from '../told.js'
 import { objectParam, stringParam } from './params.js'
 
+/** A session keeps what its client said of itself for as long as it lives. */
+const MAX_CLIENT_CHARACTERS = 65_536
+
 /** Begins a session: its client is named, and from here on speaks the version that was agreed. */
 export const initialize: OperationHandler = (context, session) => {
   const { client, params } = session
   const codec = negotiateCodec(stringParam(params, 'protocolVersion'))
   const capabilities = objectParam(params, 'capabilities')
   const info = objectParam(params, 'clientInfo')
+  if (JSON.stringify([capabilities, info]).length > MAX_CLIENT_CHARACTERS) {
+    const message = `params.capabilities and params.clientInfo have more than ${MAX_CLIENT_CHARACTERS} characters together`
+    throw new McpError('INVALID_PARAMS', message)
+  }
   client.codec = codec
   client.capabilities = capabilities
   client.info = isObject(params['clientInfo']) ? (info as unknown as Implementation) : undefined

@@ -15,6 +15,8 @@ export const subscribe: OperationHandler = async (context, session) => {
   const uri = stringParam(session.params, 'uri')
   const [allowed] = await authorizeResources(context, [uri], session.access)
   if (allowed === undefined) throw notFound(uri)
+  const { subscriptions } = session.client
+  if (!subscriptions.has(followedUri(uri))) boundSubscriptions(context, subscriptions.size + 1)
   session.subscribe(uri)
   return {}
 }
@@ -22,6 +24,13 @@ export const subscribe: OperationHandler = async (context, session) => {
 export const unsubscribe: OperationHandler = (_context, session) => {
   session.unsubscribe(stringParam(session.params, 'uri'))
   return {}
+}
+
+/** @throws McpError when there are more than the server keeps, or asks about at each change. */
+function boundSubscriptions({ maxSubscriptions }: ServerContext, count: number): void {
+  if (count <= maxSubscriptions) return
+  const data = { reason: 'too_many_subscriptions' }
+  throw new McpError('INVALID_PARAMS', `No more than ${maxSubscriptions} resources can be followed at once`, { data })
 }
 
 /** What a client asked to hear, as far as it is honoured; the keys are those of the wire. */
@@ -99,6 +108,7 @@ async function honour(context: ServerContext, session: CallSession): Promise<Hon
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
     throw new McpError('INVALID_PARAMS', 'params.notifications.resourceSubscriptions must be a list of URIs')
   }
+  boundSubscriptions(context, uris.length)
   honoured.resourceSubscriptions = await authorizeResources(context, uris, session.access)
   return honoured
 }
