@@ -24,6 +24,22 @@ export function assertCounts<Options extends object>(
   }
 }
 
+/** The longest time in milliseconds that a timer takes; it would run off at once with a longer one. */
+export const LONGEST_TIMER_MS = 2_147_483_647
+
+/** Like {@link assertCounts}, for milliseconds that a timer has to take. @throws TypeError that names the option. */
+export function assertTimes<Options extends object>(
+  owner: string,
+  options: Options,
+  names: readonly (keyof Options & string)[],
+): void {
+  assertCounts(owner, options, names)
+  for (const name of names) {
+    if (Number(options[name] ?? 1) <= LONGEST_TIMER_MS) continue
+    throw new TypeError(`${owner}: ${name} must be ${LONGEST_TIMER_MS} or less, which is 24 days, not ${options[name]}`)
+  }
+}
+
 /** The members of `source` that are there and not undefined. */
 export function pick<Source extends object, Key extends keyof Source>(
   source: Source,

@@ -1,4 +1,4 @@
-import { assertCounts, assertOptions, pick } from '../options.js'
+import { assertCounts, assertOptions, assertTimes, pick } from '../options.js'
 import type { ProtectedResourceOptions } from './protected-resource.js'
 import type { Sse2024Options } from './sse-2024-options.js'
 
@@ -70,7 +70,8 @@ const DEFAULTS = {
 
 /** A name or IPv4 address, or an IPv6 address in brackets; a port may follow and does not count. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[^/:\s[\]]+)(?::\d+)?$/i
-const COUNTS = ['maxBodyBytes', 'maxDepth', 'streamAfterMs', 'keepAliveMs', 'retryMs'] as const
+const COUNTS = ['maxBodyBytes', 'maxDepth'] as const
+const TIMES = ['streamAfterMs', 'keepAliveMs', 'retryMs'] as const
 export const HTTP_OPTIONS: readonly string[] = [
   'origins',
   'hosts',
@@ -86,6 +87,7 @@ export const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 export function resolveOptions(owner: string, options: HttpOptions): ResolvedOptions {
   assertOptions(owner, options, HTTP_OPTIONS)
   assertCounts(owner, options, COUNTS)
+  assertTimes(owner, options, TIMES)
   assertNames(owner, options)
   for (const option of ['healthPath', 'readyPath'] as const) {
     const path = options[option]

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.js'
-import { assertCounts, assertOptions, pick } from '../options.js'
+import { assertCounts, assertOptions, assertTimes, pick } from '../options.js'
 import type { ToolSpec } from '../protocol/model.js'
 import {
   assertFunction,
@@ -113,7 +113,8 @@ export function defineTool(name: string, options: UncheckedToolOptions, handler:
   const owner = `tool '${name}'`
   assertOptions(owner, options, OPTIONS)
   assertHandler(owner, handler)
-  assertCounts(owner, options, ['timeoutMs', 'maxConcurrency'])
+  assertTimes(owner, options, ['timeoutMs'])
+  assertCounts(owner, options, ['maxConcurrency'])
   for (const middleware of options.middleware ?? []) assertFunction(`${owner}, middleware`, middleware)
   const input = inputSchema(owner, given(options, 'input', 'inputSchema'))
   const output = outputSchema(owner, given(options, 'output', 'outputSchema'))

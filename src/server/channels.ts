@@ -12,6 +12,9 @@ const SESSION_STREAM = 'session'
 /** Milliseconds after which a client comes back whose stream was let go. */
 const RETRY_MS = 1000
 
+/** Characters that the logs of this node's calls that are done may have together. */
+const MAX_DONE = 67_108_864
+
 export interface ChannelsOptions {
   readonly store: Store
   readonly resume: Required<ResumeOptions>
@@ -30,6 +33,10 @@ export class Channels {
   /** Sessions with a stream of their own. */
   readonly #sessions = new Map<LiveSession, SessionListener>()
 
+  /** Logs of calls that are done, the oldest first. */
+  readonly #done: StreamLog[] = []
+  #doneSize = 0
+
   constructor(options: ChannelsOptions) {
     this.#options = options
   }
@@ -40,13 +47,29 @@ export class Channels {
     const forget = session.onEnd((how) => {
       if (how === 'ended') void channel.end()
     })
-    const end = channel.end.bind(channel)
-    channel.end = async (message) => {
+    channel.onEnded = () => {
       forget()
-      await end(message)
       this.#byKey.delete(keyOf(session.id, channel.log.name))
+      if (session.ended) this.#drop(channel.log)
+      else this.#keep(channel.log)
     }
     return channel
+  }
+
+  /** Who comes back to a call that is done gets the rest of it, as long as not too many others are done since. */
+  #keep(log: StreamLog): void {
+    this.#done.push(log)
+    this.#doneSize += log.size
+    while (this.#doneSize > MAX_DONE) {
+      const oldest = this.#done.shift()
+      if (oldest === undefined) return
+      this.#doneSize -= oldest.size
+      this.#drop(oldest)
+    }
+  }
+
+  #drop(log: StreamLog): void {
+    log.drop().catch(this.#options.report)
   }
 
   /** The session's own stream where it is open here. */
@@ -101,7 +124,7 @@ export class Channels {
       session.stream = undefined
       sessions.release(session)
       this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
-      void (how === 'ended' ? channel.end() : channel.release())
+      void (how === 'ended' ? channel.end().then(() => this.#drop(channel.log)) : channel.release())
     })
     this.#sessions.set(session, listener)
     return channel

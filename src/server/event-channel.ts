@@ -33,6 +33,8 @@ interface AttachOptions {
  */
 export class EventChannel {
   readonly log: StreamLog
+  /** Called once, when the stream has ended. */
+  onEnded: (() => void) | undefined
   readonly #report: (error: unknown) => void
   readonly #retryMs: number | undefined
   #sink: EventSink | undefined
@@ -95,6 +97,7 @@ export class EventChannel {
       this.#ended = true
       await this.#kept(() => this.log.end())
       this.#disconnect()
+      this.onEnded?.()
     })
   }
 

@@ -1,6 +1,6 @@
 import type { Backplane } from '../backplane/backplane.js'
 import { memoryBackplane } from '../backplane/memory.js'
-import { assertCounts, assertOptions } from '../options.js'
+import { assertCounts, assertOptions, assertTimes } from '../options.js'
 import type { Session } from '../router/session.js'
 import type { ResumeOptions } from './stream-log.js'
 
@@ -35,8 +35,9 @@ export interface ServerOptions {
   readonly ids?: () => string
 }
 
-const COUNTS = ['sessionTtlMs', 'maxSessions', 'maxListens', 'maxSubscriptions', 'callTimeoutMs', 'drainMs'] as const
-const OPTIONS = ['backplane', 'onError', 'sessions', 'resume', 'clock', 'ids', ...COUNTS]
+const COUNTS = ['sessionTtlMs', 'maxSessions', 'maxListens', 'maxSubscriptions'] as const
+const TIMES = ['callTimeoutMs', 'drainMs'] as const
+const OPTIONS = ['backplane', 'onError', 'sessions', 'resume', 'clock', 'ids', ...COUNTS, ...TIMES]
 const DAY_MS = 86_400_000
 
 export type ResolvedServerOptions = Required<Omit<ServerOptions, 'resume' | 'callTimeoutMs'>> & {
@@ -48,6 +49,7 @@ export type ResolvedServerOptions = Required<Omit<ServerOptions, 'resume' | 'cal
 export function resolveServerOptions(options: ServerOptions): ResolvedServerOptions {
   assertOptions('createServer', options, OPTIONS)
   assertCounts('createServer', options, COUNTS)
+  assertTimes('createServer', options, TIMES)
   assertCounts('createServer, resume', options.resume ?? {}, ['entries', 'bytes', 'ttlMs'])
   const clock = options.clock ?? Date.now
   return {

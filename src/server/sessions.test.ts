@@ -16,10 +16,10 @@ beforeEach(() => {
   store = new MemoryStore({ clock: () => now })
 })
 
-const create = (max = 100): Sessions =>
+const create = (max = 100, pubSub = new MemoryPubSub()): Sessions =>
   new Sessions({
     store,
-    pubSub: new MemoryPubSub(),
+    pubSub,
     report: console.error,
     ttlMs: TTL,
     max,
@@ -136,7 +136,96 @@ describe('a session', () => {
   })
 })
 
+describe('a session of two nodes', () => {
+  /** Two nodes; what one publishes the other one does not hear. */
+  const pair = (): [Sessions, Sessions] => [create(), create()]
+
+  test('that has ended on one does not come back on the other', async () => {
+    const [here, there] = pair()
+    const { id } = await begin(here)
+    const held = (await there.use(id, null)) as LiveSession
+    await here.end((await here.use(id, null)) as LiveSession)
+    expect(await isKnown(there, id)).toBe(false)
+    expect(held.ended).toBe(true)
+    await there.save(held)
+    expect([await isKnown(here, id), await isKnown(there, id)]).toEqual([false, false])
+    expect(await store.get(`session/${id}`)).toBeUndefined()
+  })
+
+  test('that has ended on one is not written by the other', async () => {
+    const [here, there] = pair()
+    const { id } = await begin(here)
+    const held = (await there.use(id, null)) as LiveSession
+    await here.end((await here.use(id, null)) as LiveSession)
+    held.client.follow('notes://1')
+    await there.save(held)
+    expect(held.ended).toBe(true)
+    expect(await store.get(`session/${id}`)).toBeUndefined()
+  })
+
+  test('is written by both', async () => {
+    const [here, there] = pair()
+    const { id } = await begin(here)
+    const [one, two] = [(await here.use(id, null)) as LiveSession, (await there.use(id, null)) as LiveSession]
+    for (const [sessions, session, level] of [
+      [here, one, 'error'],
+      [there, two, 'info'],
+      [here, one, 'debug'],
+    ] as const) {
+      session.client.logLevel = level
+      await sessions.save(session)
+      expect((await create().use(id, null))?.client.logLevel).toBe(level)
+    }
+  })
+})
+
+describe('a store that fails for a moment', () => {
+  test('costs the request, and neither the session nor its time', async () => {
+    const sessions = create()
+    const { id } = await begin(sessions)
+    now += TTL * 0.5
+    const failing = vi.spyOn(store, 'set').mockRejectedValueOnce(new Error('away'))
+    await expect(sessions.use(id, null)).rejects.toThrow('away')
+    failing.mockRestore()
+    expect(await isKnown(sessions, id)).toBe(true)
+    now += TTL * 1.3
+    expect(await isKnown(sessions, id)).toBe(false)
+  })
+
+  test('leaves a session that could not be ended to be ended again', async () => {
+    const sessions = create()
+    const session = (await sessions.use((await begin(sessions)).id, null)) as LiveSession
+    const failing = vi.spyOn(store, 'delete').mockRejectedValueOnce(new Error('away'))
+    await expect(sessions.end(session)).rejects.toThrow('away')
+    failing.mockRestore()
+    expect(session.ended).toBe(false)
+    expect(await isKnown(sessions, session.id)).toBe(true)
+    await sessions.end(session)
+    expect(await isKnown(sessions, session.id)).toBe(false)
+  })
+})
+
+test('leaving takes the subscription along', async () => {
+  const pubSub = new MemoryPubSub()
+  const unsubscribe = vi.fn(async () => undefined)
+  vi.spyOn(pubSub, 'subscribe').mockResolvedValueOnce(unsubscribe)
+  create(1, pubSub).leave()
+  await vi.waitFor(() => expect(unsubscribe).toHaveBeenCalledOnce())
+})
+
 describe('when there is no more room', () => {
+  test('one whose stream has no connection makes room, one that is connected does not', async () => {
+    const sessions = create(1)
+    const session = (await sessions.use((await begin(sessions)).id, null)) as LiveSession
+    const stream = { attached: true }
+    session.stream = stream
+    expect(await sessions.keep(sessions.open(CODEC, null))).toBe(false)
+    stream.attached = false
+    expect(await sessions.keep(sessions.open(CODEC, null))).toBe(true)
+    expect(session.ended).toBe(true)
+    expect(await isKnown(sessions, session.id)).toBe(false)
+  })
+
   test('the one that was idle longest goes', async () => {
     const sessions = create(3)
     const kept: LiveSession[] = []

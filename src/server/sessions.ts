@@ -1,5 +1,6 @@
 import type { PubSub, Unsubscribe } from '../backplane/pub-sub.js'
 import type { Store } from '../backplane/store.js'
+import { LONGEST_TIMER_MS } from '../options.js'
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
 import type { RequestId } from '../protocol/jsonrpc.js'
@@ -164,7 +165,7 @@ export class Sessions {
       return undefined
     }
     this.#live.set(id, session)
-    this.#timer ??= quietTimer(() => this.#checkAll(), Math.max(10, Math.floor(this.#options.ttlMs / 4)))
+    this.#timer ??= quietTimer(() => this.#checkAll(), this.#options.ttlMs / 4)
     if (stored === undefined || record === undefined) await this.#write(session)
     else this.#seen(session, record, stored.revision)
     return session
@@ -312,7 +313,7 @@ export class Sessions {
 
 /** A timer that does not keep the process alive, on hosts where that is a question. */
 function quietTimer(run: () => void, everyMs: number): ReturnType<typeof setInterval> {
-  const timer = setInterval(run, everyMs)
+  const timer = setInterval(run, Math.min(Math.max(10, Math.floor(everyMs)), LONGEST_TIMER_MS))
   ;(timer as { unref?(): void }).unref?.()
   return timer
 }

@@ -31,12 +31,18 @@ export class StreamLog {
   readonly #store: Store
   readonly #key: string
   readonly #options: Required<ResumeOptions>
+  #characters = 0
 
   constructor(store: Store, sessionId: string, { name, options }: { name: string; options: Required<ResumeOptions> }) {
     this.name = name
     this.#store = store
     this.#key = `stream/${sessionId}/${name}`
     this.#options = options
+  }
+
+  /** About how much this node has written that is still there, in characters. */
+  get size(): number {
+    return Math.min(this.#characters, this.#options.bytes)
   }
 
   append(message: string): Promise<string> {
@@ -87,6 +93,7 @@ export class StreamLog {
 
   async #append(value: string): Promise<string> {
     const { entries: maxEntries, bytes: maxBytes, ttlMs } = this.#options
+    this.#characters += value.length
     return `${this.name}.${await this.#store.append(this.#key, value, { ttlMs, maxEntries, maxBytes })}`
   }
 }

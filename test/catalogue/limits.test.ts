@@ -154,6 +154,21 @@ describeMatrix('maxConcurrency', {}, (setup) => {
     expect(watched.most).toBe(1)
   })
 
+  test('gives the slot back of a call that is given up, whatever its handler goes on to do', async () => {
+    const router = createCatalogue()
+    let calls = 0
+    router.tool('stuck', { maxConcurrency: 1 }, () => (++calls === 1 ? new Promise<string>(() => undefined) : 'free'))
+    const client = await setup(router)
+    const controller = new AbortController()
+    const first = client.callTool('stuck', {}, { signal: controller.signal })
+    first.catch(() => undefined)
+    await expect.poll(() => calls, POLL).toBe(1)
+    controller.abort()
+    await expect(first).rejects.toThrow('cancelled')
+    expect(textOf(await client.callTool('stuck'))).toBe('free')
+    expect(textOf(await client.callTool('stuck'))).toBe('free')
+  })
+
   test('gives the slot back after a throw, at once or later, and after a time that is up', async () => {
     const router = createCatalogue()
     let calls = 0

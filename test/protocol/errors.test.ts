@@ -1,6 +1,6 @@
-import { createRouter, McpError, type Router } from 'phantom-mcp'
-import type { TestClient } from 'phantom-mcp/testing'
-import { expect } from 'vitest'
+import { createRouter, createServer, McpError, type Router } from 'phantom-mcp'
+import { connect, type TestClient } from 'phantom-mcp/testing'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { describeMatrix, verifies } from '../_setup.js'
 
 /** A server whose tool, prompt and resource all do the same. */
@@ -19,7 +19,44 @@ const ask = (client: TestClient): (() => Promise<unknown>)[] => [
   () => client.readResource('boom://x'),
 ]
 
+/** What a handler might throw that must not even be looked at. */
+function oddities(): unknown[] {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const name = { get: (): never => fail('name') }
+  const code = { get: (): never => fail('code') }
+  return [
+    proxy,
+    Object.defineProperties(new Error('x'), { name }),
+    Object.defineProperties(new Error('x'), { name: { value: 'McpError' }, code }),
+    Object.defineProperties(new McpError('INVALID_PARAMS', 'x'), { code }),
+  ]
+}
+
+function fail(what: string): never {
+  throw new Error(what)
+}
+
 describeMatrix('what a handler throws', {}, (setup, cell) => {
+  verifies('errors.masked', 'may be anything, now or later: it costs its own call only', async () => {
+    let thrown: unknown
+    let later = false
+    const client = await setup(
+      doing(() => {
+        if (later) return Promise.resolve().then(() => Promise.reject(thrown))
+        throw thrown
+      }),
+    )
+    for (later of [false, true]) {
+      for (thrown of oddities()) {
+        for (const request of ask(client)) await expect(request()).rejects.toMatchObject({ code: -32603 })
+        const told = setup.expectErrors(3).map((error) => Object.is(error, thrown))
+        expect(told).toEqual([true, true, true])
+        expect((await client.callTool('fine')).content).toEqual([{ type: 'text', text: 'fine' }])
+      }
+    }
+  })
+
   verifies('errors.masked', 'reaches the operator once and never the client', async () => {
     const looksRight = Object.assign(new Error('secret'), { code: 'INVALID_PARAMS', data: 'secret' })
     const values: unknown[] = [
@@ -108,9 +145,9 @@ describeMatrix('what a handler throws', {}, (setup, cell) => {
   verifies('errors.foreign', 'as an McpError of somebody else, or with a code that is none, is masked', async () => {
     const foreign: unknown[] = [
       Object.assign(new Error('MCP error -32000: secret'), { name: 'McpError', code: -32000, data: 'secret' }),
-      new McpError('NOPE' as 'INVALID_PARAMS', 'secret'),
-      new McpError('constructor' as 'INVALID_PARAMS', 'secret'),
-      new McpError('__proto__' as 'INVALID_PARAMS', 'secret'),
+      ...['NOPE', 'constructor', '__proto__'].map((code) =>
+        Object.assign(new McpError('INVALID_PARAMS', 'secret'), { code }),
+      ),
     ]
     for (const error of foreign) {
       const client = await setup(
@@ -210,3 +247,47 @@ describeMatrix('results that JSON cannot hold', {}, (setup, cell) => {
     expect(await client.callTool('fine')).toMatchObject({ content: [{ text: 'fine' }] })
   })
 })
+
+test('an McpError with a code that is none is a TypeError where it is made', () => {
+  for (const code of ['NOPE', 'constructor', '__proto__', -32602, undefined])
+    expect(() => new McpError(code as 'INVALID_PARAMS', 'x')).toThrow(
+      /^McpError: unknown code '.*'; known are PARSE_ERROR, /,
+    )
+})
+
+test('an onError that rejects, or a callback that answers later, costs nothing but a word to the operator', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => printed.mockRestore())
+  const seen: unknown[] = []
+  const router = createRouter({
+    name: 'x',
+    version: '1',
+    instructions: (async () => 'later') as unknown as () => string,
+    serverInfo: (() => Promise.reject(new Error('no name'))) as unknown as () => { name: string; version: string },
+  })
+  router.tool('boom', {}, () => Promise.reject(new Error('boom')))
+  const server = createServer(router, {
+    onError: async (error) => {
+      seen.push((error as Error).message)
+      throw new Error('no log')
+    },
+  })
+  const client = await connect(server, { protocol: '2025-11-25' })
+  expect(client.initialized).not.toHaveProperty('instructions')
+  expect(client.initialized).toMatchObject({ serverInfo: { name: '', version: '' } })
+  await expect(client.callTool('boom')).rejects.toMatchObject({ code: -32603 })
+  await vi.waitFor(() => expect(printed).toHaveBeenCalledTimes(4))
+  expect(seen.toSorted()).toEqual([
+    'boom',
+    'createRouter, instructions: it must return a string at once',
+    'createRouter, serverInfo: it must return { name, version } at once',
+    'no name',
+  ])
+})
+
+test.each([{ protocol: '2025-11-26' }, { protocol: 'latest' }, { protocol: null }, { protocl: '2025-11-25' }])(
+  'connect with %j is a TypeError',
+  async (options) => {
+    await expect(connect(createRouter({ name: 'x', version: '1' }), options as never)).rejects.toThrow(TypeError)
+  },
+)

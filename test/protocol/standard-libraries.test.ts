@@ -1,7 +1,7 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import { createRouter, field, type Router } from 'phantom-mcp'
-import { RpcError, type TestClient } from 'phantom-mcp/testing'
+import { connect, RpcError, type TestClient } from 'phantom-mcp/testing'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { describeMatrix, type Version, verifies } from '../_setup.js'
@@ -437,4 +437,13 @@ describeMatrix('arktype', { transports: ['memory'], versions: ['2026-07-28'] }, 
     expect(said?.['outputSchema']).toEqual({ ...object, properties: { n: { type: 'number' } } })
     for (const tool of ['open', 'said']) expect(textOf(await client.callTool(tool))).toBe('{"n":4}')
   })
+})
+
+test('an error at the root of an arktype has the path of its field, and nothing behind it', async () => {
+  const router = create()
+  router.tool('seat', { input: { seat: field.schema(type('string >= 2'), { required: true }) } }, () => 'x')
+  const client = await connect(router)
+  expect(await argumentErrors(client.callTool('seat', { seat: 'a' }))).toEqual([
+    'seat: must be at least length 2 (was 1)',
+  ])
 })

@@ -1,3 +1,4 @@
+import { memoryBackplane } from 'phantom-mcp'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PATIENT } from '../_messages.js'
 import { head, type Json, legacy, MODERN, modern, RawSocket, type Sent, type Target, target } from '../http/_http.js'
@@ -209,4 +210,32 @@ describe('a client that reads is not cut by a burst', () => {
     const second = await getStream(on, headers, first.lastId)
     await expect.poll(() => second.told('notifications/x', 'n').length, PATIENT).toBe(1_500)
   })
+})
+
+describe('what is kept of calls that are done', () => {
+  test('is bounded for all of them together: the oldest go first', async () => {
+    const { router } = openApp()
+    router.tool('fat', {}, async (_params, session) => {
+      for (let n = 0; n < 6; n++) await session.log.error('x'.repeat(1_000_000))
+      return 'done'
+    })
+    const backplane = memoryBackplane()
+    const on = await target('node', router, { server: { backplane } })
+    const { headers } = await beginAs(on)
+    const firstIds: string[] = []
+    for (let call = 0; call < 20; call++) {
+      const answer = await on.send(legacy('tools/call', { name: 'fat' }, { headers }))
+      firstIds.push(/^id: (\S+)$/m.exec(answer.text)?.[1] ?? '')
+    }
+    const beforeLast = async (index: number): Promise<number> => {
+      // The log of a call begins with what its bytes allow: its last event is among that.
+      const [name, id] = firstIds[index]?.split('.') ?? []
+      expect(id).toBeDefined()
+      const { entries } = await backplane.store.readAfter(`stream/${headers['mcp-session-id']}/${name}`, undefined, 10)
+      return entries.length
+    }
+    expect(await beforeLast(0)).toBe(0)
+    expect(await beforeLast(19)).toBeGreaterThan(0)
+    await on.send({ method: 'DELETE', headers })
+  }, 20_000)
 })
