@@ -1,7 +1,7 @@
 /** What the server has to do, where that is written, and in which cells of the matrix it applies: everywhere unless said. */
 export interface Requirement {
   readonly id: string
-  /** Section of the specification (`26/…` is 2026-07-28, `25/…` 2025-11-25), JSON-RPC, a row of the decisions, or a field case. */
+  /** Section of the specification (`26/…` is 2026-07-28, `25/…` 2025-11-25), JSON-RPC, a decision, a page of `docs/`, or a field case. */
   readonly source: string
   readonly behaviour: string
   readonly versions?: readonly string[]
@@ -82,7 +82,7 @@ export const requirements: readonly Requirement[] = [
   { id: 'ids.reuse', source: '26/basic, Requests', behaviour: 'An id that has its answer can be used again.' },
   {
     id: 'hostile.names',
-    source: 'issue 2, Bad input',
+    source: 'docs/errors.md',
     behaviour: '__proto__, constructor, toString as keys or names are harmless.',
   },
 
@@ -95,22 +95,22 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'errors.masked',
-    source: 'issue 2, Bad input; style 6.10',
+    source: 'docs/errors.md',
     behaviour: 'What is thrown is -32603 Internal error for the client, and told once to onError.',
   },
   {
     id: 'errors.mcp-error',
-    source: 'api.md, Tools',
+    source: 'docs/tools.md',
     behaviour: 'An McpError reaches the client with code, message and data; its cause does not.',
   },
   {
     id: 'errors.foreign',
-    source: 'issue 2, Bad input',
+    source: 'docs/errors.md',
     behaviour: 'An error that only looks like an McpError is masked.',
   },
   {
     id: 'errors.unserialisable',
-    source: 'issue 2, Bad input',
+    source: 'docs/errors.md',
     behaviour: 'What JSON cannot hold costs its own call only.',
   },
   {
@@ -214,17 +214,17 @@ export const requirements: readonly Requirement[] = [
   { id: 'result.server-info', source: '26/basic, _meta', behaviour: 'Every result names the server in _meta.' },
   {
     id: 'session.facts',
-    source: 'api.md, session',
+    source: 'docs/tools.md',
     behaviour: 'A handler knows version, client, capabilities, call and session id.',
   },
   {
     id: 'session.notify',
-    source: 'api.md, Telling the client',
+    source: 'docs/subscriptions.md',
     behaviour: 'A handler sends notifications of its own on the stream of its call.',
   },
   {
     id: 'session.read-resource',
-    source: 'api.md, session',
+    source: 'docs/tools.md',
     behaviour: 'A handler reads and links the resources of its router.',
   },
   {
@@ -302,12 +302,12 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'tools.results',
-    source: 'api.md, Tools',
+    source: 'docs/tools.md',
     behaviour: 'Text, nothing and values become what the version knows.',
   },
   {
     id: 'tools.builders',
-    source: 'api.md, Tools; 26/server/tools, Tool Result',
+    source: 'docs/tools.md; 26/server/tools, Tool Result',
     behaviour: 'The builders make every kind of content.',
   },
   {
@@ -327,7 +327,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'schema.standard',
-    source: 'api.md, Tools',
+    source: 'docs/tools.md',
     behaviour: 'Of a Standard Schema the input side is advertised, and the parsed value handed over.',
   },
 
@@ -341,7 +341,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'prompts.results',
-    source: 'api.md, Prompts; 26/server/prompts',
+    source: 'docs/prompts-and-resources.md; 26/server/prompts',
     behaviour: 'Text, builders and raw messages are taken.',
   },
   { id: 'resources.list', source: '26/server/resources', behaviour: 'Resources and templates are listed.' },
@@ -355,7 +355,7 @@ export const requirements: readonly Requirement[] = [
     source: 'decisions: resources/list without callback',
     behaviour: 'Where there are none the list is empty.',
   },
-  { id: 'resources.callback', source: 'api.md, callbacks', behaviour: 'listResources owns the list and its cursor.' },
+  { id: 'resources.callback', source: 'docs/prompts-and-resources.md', behaviour: 'listResources owns the list and its cursor.' },
   { id: 'resources.read', source: '26/server/resources', behaviour: 'Text, bytes and several parts are read.' },
   {
     id: 'resources.not-found',
@@ -364,7 +364,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'resources.templates',
-    source: 'RFC 6570; api.md, resources',
+    source: 'RFC 6570; docs/prompts-and-resources.md',
     behaviour: 'The most specific pattern gets its variables, decoded once.',
   },
   {
@@ -384,7 +384,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'cache.hints',
-    source: '26/server/utilities/caching; api.md, withCache',
+    source: '26/server/utilities/caching; docs/prompts-and-resources.md',
     behaviour: 'withCache says how long; sessions do not see it.',
   },
   {
@@ -445,10 +445,10 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'cancel.never-settles',
-    source: 'issue 2, Bad input',
+    source: 'docs/errors.md',
     behaviour: 'A handler that never ends after an abort costs its own call only.',
   },
-  { id: 'cancel.throws', source: 'style 6.10', behaviour: 'What a cancelled handler throws is no error.' },
+  { id: 'cancel.throws', source: 'docs/errors.md', behaviour: 'What a cancelled handler throws is no error.' },
   {
     id: 'cancel.others',
     source: '26/basic/patterns/cancellation',
@@ -458,13 +458,13 @@ export const requirements: readonly Requirement[] = [
   // Middleware and registration
   {
     id: 'middleware.order',
-    source: 'api.md, router.use',
+    source: 'docs/tools.md',
     behaviour: 'Middleware runs around each request, outermost first.',
   },
-  { id: 'middleware.refuses', source: 'api.md, router.use', behaviour: 'Middleware refuses by throwing.' },
+  { id: 'middleware.refuses', source: 'docs/tools.md', behaviour: 'Middleware refuses by throwing.' },
   {
     id: 'middleware.outcome',
-    source: 'api.md, router.use',
+    source: 'docs/tools.md',
     behaviour: 'next() resolves with an outcome, also when the handler throws.',
   },
   { id: 'middleware.next-twice', source: 'style 7, compose', behaviour: 'A request is served once.' },
@@ -475,7 +475,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'middleware.assigns',
-    source: 'api.md, session',
+    source: 'docs/tools.md',
     behaviour: 'assign hands values to the handlers of the call.',
   },
   {
@@ -561,7 +561,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'http.close',
-    source: 'issue 2, e; api.md, server.close',
+    source: 'docs/http.md',
     behaviour: 'Closing waits for requests, not for sockets that ask nothing.',
     transports: ['node'],
   },
@@ -575,7 +575,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'stdio.limit',
-    source: 'issue 2, f',
+    source: 'docs/stdio.md',
     behaviour: 'A line beyond its limit is refused, and the next one served.',
     transports: ['stdio'],
   },
@@ -593,18 +593,18 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'stdio.pressure',
-    source: 'issue 2, f',
+    source: 'docs/stdio.md',
     behaviour: 'A full pipe holds back who writes.',
     transports: ['stdio'],
   },
   {
     id: 'stdio.broken',
-    source: 'issue 2, f',
+    source: 'docs/stdio.md',
     behaviour: 'A pipe that nobody reads is no error.',
     transports: ['stdio'],
   },
 
-  // Field cases (reference/field-cases.md)
+  // Field cases
   { id: 'field.A1', source: 'field case A1', behaviour: 'A character split across reads stays whole.' },
   {
     id: 'field.A3',

@@ -44,7 +44,7 @@ const incomplete = (method: string, headers: HeaderList = {}): Sent => ({
   }),
 })
 
-// Each row violates two neighbours of the order that decisions.md fixes; the earlier one has to be told.
+// Each row violates two neighbours of the order of checks (docs/architecture.md); the earlier one has to be told.
 const ROWS: Row[] = [
   { checks: ['OPTIONS', 'host'], sent: { method: 'OPTIONS', headers: { host: FOREIGN } }, wins: [204, undefined] },
   {
