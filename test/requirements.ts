@@ -355,7 +355,11 @@ export const requirements: readonly Requirement[] = [
     source: 'decisions: resources/list without callback',
     behaviour: 'Where there are none the list is empty.',
   },
-  { id: 'resources.callback', source: 'docs/prompts-and-resources.md', behaviour: 'listResources owns the list and its cursor.' },
+  {
+    id: 'resources.callback',
+    source: 'docs/prompts-and-resources.md',
+    behaviour: 'listResources owns the list and its cursor.',
+  },
   { id: 'resources.read', source: '26/server/resources', behaviour: 'Text, bytes and several parts are read.' },
   {
     id: 'resources.not-found',

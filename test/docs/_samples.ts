@@ -11,6 +11,7 @@ export interface Sample {
   /** Page and line of the fence, `README.md:12`. */
   readonly place: string
   readonly code: string
+  /** False for what needs something that is not here. */
   readonly run: boolean
 }
 
@@ -22,20 +23,21 @@ const PACKAGE_NAMES =
  *
  *     <!-- sample: router, notes -->
  *
- * `run` is a word of its own: the sample is run, too.
+ * Every sample is compiled and run. `compiled` is a word of its own, for those that need what is not here.
  */
 const PREAMBLES: Readonly<Record<string, string>> = {
   router: "const router = createRouter({ name: 'sample', version: '1.0.0' })",
   notes: `interface Note { id: string; title: string; text: string }
-declare const notes: {
-  get(id: string): Promise<Note | undefined>
-  find(text: string, options?: { signal?: AbortSignal }): Promise<Note[]>
-  list(cursor?: string): Promise<{ page: Note[]; next: string | undefined }>
-  idsStartingWith(start: string): Promise<string[]>
-  remove(id: string): Promise<boolean>
+const milk: Note = { id: '1', title: 'Milk', text: 'Buy milk' }
+const notes = {
+  get: async (id: string): Promise<Note | undefined> => (id === milk.id ? milk : undefined),
+  find: async (text: string, _options?: { signal?: AbortSignal }): Promise<Note[]> => [milk].filter((one) => one.text.includes(text)),
+  list: async (_cursor?: string): Promise<{ page: Note[]; next: string | undefined }> => ({ page: [milk], next: undefined }),
+  idsStartingWith: async (start: string): Promise<string[]> => [milk.id].filter((id) => id.startsWith(start)),
+  remove: async (id: string): Promise<boolean> => id === milk.id,
 }`,
   accounts: `interface User { id: string; name: string; admin: boolean }
-declare const accounts: { fromBearer(header: string | null): Promise<User | undefined> }`,
+const accounts = { fromBearer: async (header: string | null): Promise<User | undefined> => (header === null ? undefined : { id: '1', name: 'Ada', admin: true }) }`,
 }
 
 /** Modules that samples import and the project does not have the types of. */
@@ -69,7 +71,7 @@ export function samplesOf(page: string, text: string = readFileSync(join(root, p
     const words = (match[1] ?? '').split(',').map((word) => word.trim())
     const line = text.slice(0, match.index).split('\n').length
     const place = `${page}:${line}`
-    samples.push({ place, code: whole(match[2] ?? '', words, place), run: words.includes('run') })
+    samples.push({ place, code: whole(match[2] ?? '', words, place), run: !words.includes('compiled') })
   }
   const opened = text.match(/^ *(?:```|~~~) *(?:ts|typescript)\b/gm)?.length ?? 0
   if (opened !== samples.length) {
@@ -79,7 +81,7 @@ export function samplesOf(page: string, text: string = readFileSync(join(root, p
 }
 
 function whole(code: string, words: readonly string[], place: string): string {
-  const asked = words.filter((word) => word !== '' && word !== 'run')
+  const asked = words.filter((word) => word !== '' && word !== 'compiled')
   const unknown = asked.filter((word) => !Object.hasOwn(PREAMBLES, word))
   if (unknown.length > 0) throw new Error(`${place}: there is no preamble ${unknown.join(', ')}`)
   if (asked.length === 0) return `${code}export {}\n`

@@ -66,7 +66,7 @@ describe('the check bites', () => {
     'const wrong: number = "text"',
     '```',
     '',
-    '<!-- sample: router, run -->',
+    '<!-- sample: router -->',
     '```ts',
     "throw new Error(router.resourceUri('none'))",
     '```',
