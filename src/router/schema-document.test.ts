@@ -61,6 +61,11 @@ test.each<[string, unknown, string]>([
     'it: expected a JSON Schema at #/properties/a, an object or a boolean.',
   ],
   ['properties', { properties: [] }, "it: 'properties' at # must be an object of schemas."],
+  [
+    'a property that cannot be checked',
+    JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'),
+    "it: 'properties' at # must not name '__proto__', which cannot be checked; choose another name.",
+  ],
   ['limit', { minimum: '1' }, "it: 'minimum' at # must be a number."],
   ['count', { minLength: -1 }, "it: 'minLength' at # must be a whole number of at least 0."],
   ['items list', { items: [{}] }, "it: 'items' at # must be one schema; a list belongs to 'prefixItems'."],

@@ -49,7 +49,11 @@ function findBadHolding(keyword: string, value: unknown, dialect: Dialect): stri
       return Array.isArray(value) && value.length > 0 ? undefined : 'must be a list with at least one schema'
     case 'map':
     case 'dependencies':
-      return isRecord(value) ? undefined : 'must be an object of schemas'
+      if (!isRecord(value)) return 'must be an object of schemas'
+      // Validators leave it out, and what is declared has to hold.
+      return Object.hasOwn(value, '__proto__')
+        ? "must not name '__proto__', which cannot be checked; choose another name"
+        : undefined
     case 'schemaOrList':
       return dialect === '2020-12' && Array.isArray(value)
         ? "must be one schema; a list belongs to 'prefixItems'"
