@@ -17,6 +17,10 @@ const ERROR_CODES = [
  */
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
+function isErrorCode(value: unknown): value is ErrorCode {
+  return (ERROR_CODES as readonly unknown[]).includes(value)
+}
+
 /** An error on its way to a client: nothing in it but what the client may see. */
 export interface Failure {
   readonly code: ErrorCode
@@ -46,7 +50,7 @@ export class McpError extends Error implements Failure {
   readonly data?: unknown
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
-    if (!ERROR_CODES.includes(code))
+    if (!isErrorCode(code))
       throw new TypeError(`McpError: unknown code '${String(code)}'; known are ${ERROR_CODES.join(', ')}`)
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
@@ -60,7 +64,7 @@ export class McpError extends Error implements Failure {
   static is(value: unknown): value is McpError {
     try {
       if (!(value instanceof Error) || value.name !== 'McpError') return false
-      return (ERROR_CODES as readonly unknown[]).includes((value as Partial<McpError>).code)
+      return isErrorCode((value as Partial<McpError>).code)
     } catch {
       // Anything can be thrown, also what must not be looked at.
       return false

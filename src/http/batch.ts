@@ -1,10 +1,11 @@
 import type { Codec } from '../protocol/codec.js'
 import { type Message, parseMessage } from '../protocol/jsonrpc.js'
 import { type Answer, refuse } from '../server/dispatch.js'
+import { receive } from '../server/receive.js'
 import type { Incoming } from './incoming.js'
 import { refuseMessage } from './refusal.js'
 import type { CallReply } from './reply.js'
-import { notified, replyFor, type Sender } from './sender.js'
+import { replyFor, type Sender } from './sender.js'
 
 /** Messages in one array of 2025-03-26. */
 const MAX_BATCH = 100
@@ -37,18 +38,9 @@ function serveItem(
   { client }: Sender,
   { message, reply }: { message: Message; reply: CallReply },
 ): Answer | undefined | PromiseLike<Answer | undefined> {
-  switch (message.kind) {
-    case 'invalid':
-      return refuse(client.codec, message.id, message.failure)
-    case 'response':
-      return undefined
-    case 'notification':
-      notified(client, message)
-      return undefined
-    case 'request': {
-      if (message.method !== 'initialize') return server.serve(message, { client, access }, reply)
-      const failure = { code: 'INVALID_REQUEST', message: 'initialize must not be part of an array' } as const
-      return refuse(client.codec, message.id, failure)
-    }
-  }
+  return receive(client, message, (request) => {
+    if (request.method !== 'initialize') return server.serve(request, { client, access }, reply)
+    const failure = { code: 'INVALID_REQUEST', message: 'initialize must not be part of an array' } as const
+    return refuse(client.codec, request.id, failure)
+  })
 }

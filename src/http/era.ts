@@ -1,13 +1,13 @@
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
-import type { RequestId } from '../protocol/jsonrpc.js'
-import { isObject } from '../protocol/jsonrpc.js'
+import { isObject, type RequestId } from '../protocol/jsonrpc.js'
 import { isEnveloped } from '../protocol/modern/envelope.js'
 import { isSessionVersion, isStatelessVersion, NEWEST_SESSION_VERSION, SESSION_VERSIONS } from '../protocol/versions.js'
 import type { HttpCall } from './http-call.js'
 import { type Refusal, refusal, refuseMessage } from './refusal.js'
 
 const UNSUPPORTED = `Unsupported protocol version; those with sessions are ${SESSION_VERSIONS.join(', ')}`
+const UNSERVED = { reason: 'protocol_version', header: 'MCP-Protocol-Version' }
 
 const versionOf = (call: HttpCall): string | undefined => call.headers('mcp-protocol-version')[0]
 
@@ -29,8 +29,8 @@ export function versionProblem(call: HttpCall, id: RequestId | undefined): Refus
   const [version, ...others] = call.headers('mcp-protocol-version')
   const unknown = version !== undefined && !isSessionVersion(version) && !isStatelessVersion(version)
   if (!unknown && others.every((other) => other === version)) return undefined
-  const data = { reason: 'protocol_version', header: 'MCP-Protocol-Version' }
-  return refuseMessage(unreadCodec(call), { failure: { code: 'INVALID_REQUEST', message: UNSUPPORTED, data }, id })
+  const failure = { code: 'INVALID_REQUEST', message: UNSUPPORTED, data: UNSERVED } as const
+  return refuseMessage(unreadCodec(call), { failure, id })
 }
 
 /** GET and DELETE are of sessions: a version without them has no such methods, and one that is unknown is an error. */
@@ -38,7 +38,7 @@ export function sessionMethodProblem(call: HttpCall): Refusal | 'not-allowed' | 
   const version = versionOf(call)
   if (version === undefined || isSessionVersion(version)) return undefined
   if (isStatelessVersion(version)) return 'not-allowed'
-  return refusal(400, { reason: 'protocol_version', header: 'MCP-Protocol-Version' }, UNSUPPORTED)
+  return refusal(400, UNSERVED, UNSUPPORTED)
 }
 
 /** Whose rules an answer follows when the message could not be read: what the headers say is all there is. */

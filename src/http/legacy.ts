@@ -4,11 +4,12 @@ import type { Message, RequestMessage } from '../protocol/jsonrpc.js'
 import { NEWEST_SESSION_VERSION } from '../protocol/versions.js'
 import { Client } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
+import { notified } from '../server/receive.js'
 import { serveBatch } from './batch.js'
 import type { Incoming } from './incoming.js'
 import { refuseMessage } from './refusal.js'
 import { CallReply } from './reply.js'
-import { notified, replyFor, SESSION_HEADER, type Sender, senderOf } from './sender.js'
+import { replyFor, SESSION_HEADER, type Sender, senderOf } from './sender.js'
 import { retryHeaders, sessionStatus } from './status.js'
 
 /** A POST of a version that begins with `initialize`. */

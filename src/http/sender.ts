@@ -1,7 +1,6 @@
 import { codecOf } from '../protocol/codecs.js'
-import type { NotificationMessage, RequestId } from '../protocol/jsonrpc.js'
+import type { RequestId } from '../protocol/jsonrpc.js'
 import { ASSUMED_SESSION_VERSION, isSessionVersion, NEWEST_SESSION_VERSION } from '../protocol/versions.js'
-import { cancelCall } from '../server/cancel.js'
 import { Client } from '../server/client.js'
 import type { LiveSession } from '../server/sessions.js'
 import { channelStreams } from './channel-stream.js'
@@ -61,8 +60,4 @@ export function replyFor({ server, responder, accepted, retryMs }: Incoming, { c
     return new CallReply(responder, accepted)
   const open = channelStreams(() => channels.openCall(session), { prime: client.codec.primesStreams, retryMs })
   return new CallReply(responder, accepted, open)
-}
-
-export function notified(client: Client, { method, params }: NotificationMessage): void {
-  if (method === 'notifications/cancelled') cancelCall(client.calls, params)
 }

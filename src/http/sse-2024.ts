@@ -2,10 +2,10 @@ import { isPromise } from '../awaitable.js'
 import { codecOf } from '../protocol/codecs.js'
 import { type Message, parseMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
-import { cancelCall } from '../server/cancel.js'
 import { Client, type RunningCall } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
 import type { Exchange } from '../server/exchange.js'
+import { receive } from '../server/receive.js'
 import type { Server } from '../server/server.js'
 import type { HttpCall, HttpStream } from './http-call.js'
 import type { Incoming } from './incoming.js'
@@ -120,19 +120,11 @@ export class Sse2024 {
     message: Message,
   ): Answer | undefined | PromiseLike<Answer | undefined> {
     const { client } = connected
-    switch (message.kind) {
-      case 'invalid':
-        return refuse(client.codec, message.id, message.failure)
-      case 'response':
-        return undefined
-      case 'notification':
-        if (message.method === 'notifications/cancelled') cancelCall(client.calls, message.params)
-        return undefined
-      case 'request':
-        return message.method === 'initialize'
-          ? this.#initialize(connected, access, message)
-          : this.#server.serve(message, { client, access }, connected)
-    }
+    return receive(client, message, (request) =>
+      request.method === 'initialize'
+        ? this.#initialize(connected, access, request)
+        : this.#server.serve(request, { client, access }, connected),
+    )
   }
 
   async #initialize(

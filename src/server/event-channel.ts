@@ -70,7 +70,7 @@ export class EventChannel {
       if (sink.closed) return
       this.#sink?.end()
       this.#sink = sink
-      if (after !== undefined && (await this.#knows(after))) return await this.#replay(after)
+      if (after !== undefined && (await this.#replay(after))) return
       const missed = after !== undefined && after !== this.#lastId
       if (prime) await this.#write({ id: await this.#kept(() => this.log.prime()), message: undefined, end: false })
       if (missed) onMissed?.()
@@ -127,28 +127,23 @@ export class EventChannel {
     }
   }
 
-  /** @throws what the log throws; a connection that might have missed something is let go first. */
-  async #knows(after: string): Promise<boolean> {
-    try {
-      return await this.log.knows(after)
-    } catch (error) {
-      this.#disconnect()
-      throw error
-    }
-  }
-
-  async #replay(after: string): Promise<void> {
+  /** False, and nothing written, where the log knows the event no more. @throws what the log throws. */
+  async #replay(after: string): Promise<boolean> {
+    let begun = false
     try {
       for await (const event of this.log.after(after)) {
+        begun = true
         if (!event.end) await this.#write(event)
         else this.#ended = true
       }
     } catch (error) {
+      if (error instanceof GapError && !begun) return false
       // What has gone just now cannot be made up for: the client comes back, and is told so.
       this.#disconnect()
       if (!(error instanceof GapError)) throw error
     }
     if (this.#ended) this.#disconnect()
+    return true
   }
 
   /** Resolves when there is room for another: until then nothing else is written, so that what is not read stays in the log. */

@@ -298,11 +298,11 @@ export class Sessions {
 
   /** Those out of time are gone already; when that is not enough, the one that has been idle longest makes room. */
   async #makeRoom(): Promise<boolean> {
-    const { clock, ttlMs, max, store } = this.#options
+    const { clock, max, store } = this.#options
     for (const [id, usedMs] of this.#opened) {
       const live = this.#live.get(id)
       if (live?.idle === false) continue
-      const expired = clock() - usedMs > ttlMs * 1.25
+      const expired = clock() - usedMs > this.#keptMs
       if (!expired && this.#opened.size < max) return true
       this.#forget(id)
       if (!expired || live !== undefined) await store.delete(keyOf(id))

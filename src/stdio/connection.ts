@@ -7,10 +7,10 @@ import { METHODS as SESSION_METHODS } from '../protocol/legacy/methods.js'
 import { isEnveloped, readEnvelope } from '../protocol/modern/envelope.js'
 import { ASSUMED_SESSION_VERSION } from '../protocol/versions.js'
 import type { Access } from '../router/access.js'
-import { cancelCall } from '../server/cancel.js'
 import { Client, type RunningCall } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
 import type { Exchange } from '../server/exchange.js'
+import { notified } from '../server/receive.js'
 import type { Server } from '../server/server.js'
 
 /** Sends one message; a promise means that the channel is full, and resolves when it took the message. */
@@ -117,7 +117,7 @@ export class Connection implements Exchange {
       case 'response':
         return undefined
       case 'notification':
-        if (message.method === 'notifications/cancelled') cancelCall(this.#calls, message.params)
+        notified(this.#session, message)
         return undefined
       case 'request':
         return isEnveloped(message.params) ? this.#serveModern(message) : this.#serveSession(message)
