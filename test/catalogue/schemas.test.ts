@@ -78,7 +78,7 @@ describeMatrix('a Standard Schema', {}, (setup, { version, sessions }) => {
     setup.expectErrors(1)
   })
 
-  test('as output may describe a text, which is structured content as any other value', async () => {
+  test('as output may describe a text, which is structured content like every other value', async () => {
     const router = createCatalogue()
     router.tool('word', { output: z.string().min(1) }, () => 'tea')
     router.tool('empty', { outputSchema: { type: 'string' } }, () => '')

@@ -10,7 +10,7 @@ import { MINUTE, openRouter, outcomeOf, outcomesOf, stopClock } from './_rate-li
 const LIMITED = 'rate_limited'
 const ONE = { limit: 1, windowMs: MINUTE }
 
-/** Calls as any principal: over HTTP the header says who. */
+/** Calls in the name of a principal: over HTTP the header says who. */
 async function calling(options: RateLimitOptions): Promise<(principal: string, name?: string) => Promise<unknown>> {
   const router = createRouter({
     name: 'many',

@@ -3,7 +3,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import { createRouter } from 'phantom-mcp'
 import { fetchHandler } from 'phantom-mcp/fetch'
 import { nodeHandler } from 'phantom-mcp/node'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { failOnWarnings } from '../_warnings.js'
 import { eventually } from '../http/_eventually.js'
 import { fixture } from '../http/_fixture.js'
 import {
@@ -23,17 +24,7 @@ import {
 } from '../http/_http.js'
 import { textOf as blockText, bundled, Child } from '../stdio/_child.js'
 
-const warnings = new Set<string>()
-const onWarning = (warning: Error): void => void warnings.add(warning.name)
-beforeEach(() => void process.on('warning', onWarning))
-afterEach(async () => {
-  // Warnings are emitted in a later turn than what they are about.
-  await new Promise((resolve) => setImmediate(resolve))
-  process.off('warning', onWarning)
-  const seen = [...warnings]
-  warnings.clear()
-  expect(seen).toEqual([])
-})
+failOnWarnings()
 
 const LEVELS = 100_000
 const deep = (open: string, close: string): string =>

@@ -1,25 +1,15 @@
 import { queryObjects } from 'node:v8'
 import { memoryBackplane } from 'phantom-mcp'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { LiveSession } from '../../src/server/sessions.js'
 import { PATIENT } from '../_messages.js'
 import { verifies } from '../_setup.js'
+import { failOnWarnings } from '../_warnings.js'
 import { legacy, modern, type Target, target } from '../http/_http.js'
 import { beginAs, getStream, heldStream, listenersOf, listenStream, openApp } from './_sessions.js'
 
-const warnings = new Set<string>()
-const onWarning = ({ name }: Error): void => {
-  // That the collector can be asked is an experiment of Node.
-  if (name !== 'ExperimentalWarning') warnings.add(name)
-}
-beforeEach(() => void process.on('warning', onWarning))
-afterEach(async () => {
-  await new Promise((resolve) => setImmediate(resolve))
-  process.off('warning', onWarning)
-  const seen = [...warnings]
-  warnings.clear()
-  expect(seen).toEqual([])
-})
+// That the collector can be asked is an experiment of Node.
+failOnWarnings('ExperimentalWarning')
 
 const COUNT = 300
 const SIDE_BY_SIDE = 20

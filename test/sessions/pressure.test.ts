@@ -1,19 +1,11 @@
 import { memoryBackplane } from 'phantom-mcp'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PATIENT } from '../_messages.js'
+import { failOnWarnings } from '../_warnings.js'
 import { head, type Json, legacy, MODERN, modern, RawSocket, type Sent, type Target, target } from '../http/_http.js'
 import { beginAs, getStream, listenersOf, listenStream, openApp, sessionStream } from './_sessions.js'
 
-const warnings = new Set<string>()
-const onWarning = (warning: Error): void => void warnings.add(warning.name)
-beforeEach(() => void process.on('warning', onWarning))
-afterEach(async () => {
-  await new Promise((resolve) => setImmediate(resolve))
-  process.off('warning', onWarning)
-  const seen = [...warnings]
-  warnings.clear()
-  expect(seen).toEqual([])
-})
+failOnWarnings()
 
 /** Long enough that what the kernel takes in is soon full. */
 const PAD = 'x'.repeat(20_000)
