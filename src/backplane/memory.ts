@@ -20,6 +20,7 @@ export function memoryBackplane(options: MemoryBackplaneOptions = {}): Backplane
   return {
     pubSub,
     store,
+    local: true,
     close: async () => {
       store.clear()
       pubSub.clear()

@@ -20,7 +20,9 @@ export function fetchHandler<Assigns extends object>(
   target: Router<Assigns> | Server,
   options: HttpOptions = {},
 ): FetchHandler {
-  const endpoint = httpEndpoint(toServer(target as Router<never> | Server), options, 'fetchHandler')
+  // Such hosts do not work between two requests: nothing can wait there.
+  const server = toServer(target as Router<never> | Server, { continuations: { mode: 'replay' } })
+  const endpoint = httpEndpoint(server, options, 'fetchHandler')
   return (request) => {
     const call = new FetchCall(request)
     void endpoint.handle(call)

@@ -33,6 +33,7 @@ async function serveMessage(incoming: Incoming, sender: Sender, message: Message
     case 'invalid':
       return responder.refuse(refuseMessage(sender.client.codec, message))
     case 'response':
+      sender.client.answered(message)
       return responder.empty(202)
     case 'notification':
       notified(sender.client, message)

@@ -1,5 +1,5 @@
+import { decodeBase64 } from '../base64.js'
 import type { Failure } from '../errors.js'
-import { decodeBase64 } from '../protocol/base64.js'
 import { isObject } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
 import type { HttpCall } from './http-call.js'

@@ -9,6 +9,7 @@ export function statelessStatus(failure: Failure | undefined): number {
     case 'INVALID_PARAMS':
     case 'RESOURCE_NOT_FOUND':
     case 'INTERNAL_ERROR':
+    case 'URL_ELICITATION_REQUIRED':
       return 200
     case 'METHOD_NOT_FOUND':
       return 404

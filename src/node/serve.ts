@@ -35,7 +35,8 @@ const LOOPBACK_ADDRESSES = [...LOOPBACK, '::1']
 /**
  * Serves MCP over HTTP, every protocol version at one path. Resolves when it listens.
  *
- * @throws TypeError for an option that is unknown or out of range, or a `host` beyond loopback without `hosts`.
+ * @throws TypeError for an option that is unknown or out of range, or a `host` beyond loopback without `hosts`,
+ *   or without a `secretKeyBase` of the router.
  * @throws the system's error when the port cannot be taken.
  * @example
  * const { url } = await serve(router, { port: 3000 })   // http://127.0.0.1:3000/mcp
@@ -59,6 +60,8 @@ export async function serve<Assigns extends object>(
   resolveOptions('serve', endpointOptions(options, `http://${LOOPBACK[0]}${path}`))
   assertOwnPaths(path, options)
   const server = toServer(target as Router<never> | Server)
+  if (LOOPBACK_ADDRESSES.includes(host)) server.allowRandomSecret(warnOfRandomSecret)
+  else server.assertSecret('serve')
   const http = createHttpServer()
   await listen(http, port, host)
   const taken = (http.address() as AddressInfo).port
@@ -75,6 +78,13 @@ export async function serve<Assigns extends object>(
   const close = closer(http, server)
   if (signals) closeOnSignals(http, close)
   return { url, port: taken, close }
+}
+
+function warnOfRandomSecret(): void {
+  process.emitWarning(
+    'Questions to clients are sealed with a secret of this process: one that was asked before a restart has to call again. Give createRouter a secretKeyBase.',
+    { type: 'PhantomMcpWarning', code: 'PHANTOM_RANDOM_SECRET' },
+  )
 }
 
 /** @throws TypeError when HTTP+SSE would take the place of the endpoint. */

@@ -17,6 +17,8 @@ export const STATELESS_NUMBERS: Numbers = {
   HEADER_MISMATCH: -32020,
   MISSING_CLIENT_CAPABILITY: -32021,
   UNSUPPORTED_PROTOCOL_VERSION: -32022,
+  // It was replaced by rounds, and must not be seen here.
+  URL_ELICITATION_REQUIRED: -32602,
 }
 
 /** Up to 2025-11-25. The newer codes must not be seen here: clients take them as the mark of a 2026-07-28 server. */
@@ -26,4 +28,6 @@ export const SESSION_NUMBERS: Numbers = {
   HEADER_MISMATCH: -32600,
   MISSING_CLIENT_CAPABILITY: -32602,
   UNSUPPORTED_PROTOCOL_VERSION: -32602,
+  // 2025-11-25 client/elicitation; earlier versions have no URLs to ask for.
+  URL_ELICITATION_REQUIRED: -32042,
 }

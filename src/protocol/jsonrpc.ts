@@ -82,6 +82,10 @@ export function errorMessage(id: string | undefined, error: { code: number; mess
   return id === undefined ? `{"jsonrpc":"2.0","error":${body}}` : `{"jsonrpc":"2.0","id":${id},"error":${body}}`
 }
 
+export function requestMessage(id: RequestId, method: string, params: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params })
+}
+
 export function notificationMessage(method: string, params?: object): string {
   return JSON.stringify(params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params })
 }

@@ -2,6 +2,7 @@ import { assertName } from './definition.js'
 import type { Middleware } from './middleware.js'
 import type { PromptDefinition } from './prompt.js'
 import type { ResourceDefinition } from './resource.js'
+import type { Step } from './step.js'
 import type { ToolDefinition } from './tool.js'
 import { compareSpecificity } from './uri-template.js'
 
@@ -45,6 +46,7 @@ type Part = { readonly definition: AnyDefinition } | { readonly prefix: string; 
 export class Catalogue {
   #groups: Groups = { tool: new Map(), prompt: new Map(), resource: new Map() }
   #parts: Part[] = []
+  readonly #steps = new Map<string, Step<never, never, never>>()
   /** Names of the resources by their patterns. */
   #patterns = new Map<string, string>()
   #revision = 0
@@ -64,6 +66,19 @@ export class Catalogue {
   }
   get resources(): ReadonlyMap<string, Offered<ResourceDefinition<never>>> {
     return this.#groups.resource as Map<string, Offered<ResourceDefinition<never>>>
+  }
+
+  /** Steps of this router: they are found by what was called, so that mounting does not rename them. */
+  get steps(): ReadonlyMap<string, Step<never, never, never>> {
+    return this.#steps
+  }
+
+  /** @throws TypeError when a name is taken; nothing is added then. */
+  addSteps(steps: readonly Step<never, never, never>[]): void {
+    for (const { name } of steps) {
+      if (this.#steps.has(name)) throw new TypeError(`step '${name}' is there already: names are unique among steps`)
+    }
+    for (const step of steps) this.#steps.set(step.name, step)
   }
 
   /** @throws TypeError when a name, or the pattern of a resource, is taken; nothing is added then. */

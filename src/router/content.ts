@@ -1,4 +1,4 @@
-import { encodeBase64, isBase64 } from '../protocol/base64.js'
+import { encodeBase64, isBase64 } from '../base64.js'
 import type {
   Annotations,
   AudioContent,

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Awaitable } from '../awaitable.js'
 import type { AnyDefinition } from './catalogue.js'
+import type { Asks } from './input-required.js'
 import {
   definePrompt,
   type PromptArguments,
@@ -10,9 +11,11 @@ import {
   type SchemaPromptOptions,
 } from './prompt.js'
 import type { PromptResult, RawPromptResult } from './prompt-result.js'
+import type { Question } from './question.js'
 import { defineResource, type ResourceDefinition, type ResourceHandler, type ResourceOptions } from './resource.js'
 import type { Given, JsonSchema, Shape } from './schema.js'
 import type { Session } from './session.js'
+import { defineStep, type Step, type StepHandler, type StepOptions } from './step.js'
 import {
   type DeclaredReturn,
   defineTool,
@@ -59,7 +62,7 @@ export interface DefinitionBuilders<Assigns extends object> {
     handler: (
       params: StandardSchemaV1.InferOutput<Schema>,
       session: Session<Assigns>,
-    ) => Awaitable<PromptResult | RawPromptResult | string>,
+    ) => Awaitable<PromptResult | RawPromptResult | Asks | string>,
   ): PromptDefinition<Assigns>
   /** A resource at a fixed URI, or at all URIs of a pattern. */
   resource<const Pattern extends string>(
@@ -67,13 +70,26 @@ export interface DefinitionBuilders<Assigns extends object> {
     options: ResourceOptions<Assigns>,
     handler: ResourceHandler<Pattern, Assigns>,
   ): ResourceDefinition<Assigns>
+  /**
+   * A question by name, with what happens when it is answered: see `session.elicit`. Nothing waits in between, so the handler gets
+   * all it needs as its state.
+   */
+  step<State, Content>(
+    name: string,
+    question: (state: State) => Question<Content>,
+    handler: StepHandler<State, Content, Assigns>,
+    options?: StepOptions,
+  ): Step<State, Content, Assigns>
 }
+
+/** What can be registered: what clients see, and steps, which they do not. */
+export type Registered = AnyDefinition | Step<never, never, never>
 
 /** `register` sees each definition before it is returned. */
 export function definitionBuilders<Assigns extends object>(
-  register: (definition: AnyDefinition) => void,
+  register: (definition: Registered) => void,
 ): DefinitionBuilders<Assigns> {
-  const registered = <Kind extends AnyDefinition>(definition: Kind): Kind => {
+  const registered = <Kind extends Registered>(definition: Kind): Kind => {
     register(definition)
     return definition
   }
@@ -86,6 +102,8 @@ export function definitionBuilders<Assigns extends object>(
       registered(
         defineResource(pattern, options as ResourceOptions<never>, handler),
       ) as unknown as ResourceDefinition<Assigns>,
+    // biome-ignore lint/complexity/useMaxParams: the order in which a step is read, as for tools
+    step: (name, question, handler, options) => registered(defineStep(name, { question, handler, options })) as never,
   }
 }
 

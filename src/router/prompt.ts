@@ -12,6 +12,7 @@ import {
   type DescribedOptions,
   describedMembers,
 } from './definition.js'
+import type { Asks } from './input-required.js'
 import type { PromptResult, RawPromptResult } from './prompt-result.js'
 import { inputSchema, type JsonSchema, type Schema } from './schema.js'
 import type { Session } from './session.js'
@@ -55,7 +56,7 @@ export type PromptParams<Arguments> = { readonly [Key in RequiredKeys<Arguments>
 export type PromptHandler<Arguments, Assigns extends object> = (
   params: PromptParams<Arguments>,
   session: Session<Assigns>,
-) => Awaitable<PromptResult | RawPromptResult | string>
+) => Awaitable<PromptResult | RawPromptResult | Asks | string>
 
 /** A prompt, checked and ready to be offered. */
 export interface PromptDefinition<Assigns extends object = object> extends Definition<Assigns> {

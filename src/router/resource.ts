@@ -11,6 +11,7 @@ import {
   type DescribedOptions,
   describedMembers,
 } from './definition.js'
+import type { Asks } from './input-required.js'
 import type { ResourceReturn } from './resource-result.js'
 import type { Session } from './session.js'
 import { type UriParams, type UriTemplate, uriTemplate } from './uri-template.js'
@@ -31,7 +32,7 @@ export interface ResourceOptions<Assigns extends object = object> extends Descri
 export type ResourceHandler<Pattern extends string, Assigns extends object> = (
   params: UriParams<Pattern>,
   session: Session<Assigns>,
-) => Awaitable<ResourceReturn>
+) => Awaitable<ResourceReturn | Asks>
 
 /** A resource or resource template, checked and ready to be offered. */
 export interface ResourceDefinition<Assigns extends object = object> extends Definition<Assigns> {

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../awaitable.js'
 import { assertCounts, assertOptions } from '../options.js'
 import type { Implementation } from '../protocol/model.js'
+import { assertSecret, type SecretKeyBase } from '../secret-key-base.js'
 import { assertFunction } from './definition.js'
 import type { Middleware } from './middleware.js'
 import type { Refusal } from './refusal.js'
@@ -24,6 +25,13 @@ export interface RouterOptions<Assigns extends object = object> extends Implemen
   readonly instructions?: string | ((session: Session<Assigns>) => string | undefined)
   /** Name and version as this client should see them; undefined, or a throw, tells none. */
   readonly serverInfo?: (session: Session<Assigns>) => Implementation | undefined
+  /**
+   * What is sealed that clients carry while they are asked: text of 64 bytes or more, several, newest first, or a function that
+   * gives one of both. All nodes of a server have the same. @default one of the process, on loopback and on stdio only
+   */
+  readonly secretKeyBase?: SecretKeyBase
+  /** Keeps keys for requests apart from others that are made of the same secret. @default one for all */
+  readonly requestStateSalt?: string
   /** Entries on a page of a list. @default 100 */
   readonly pageSize?: number
   /** Runs around each request, outermost first. */
@@ -76,7 +84,15 @@ const CALLBACKS = [
   'listResources',
   'authorizeResourceSubscriptions',
 ] as const
-const OPTIONS = [...IMPLEMENTATION, 'instructions', 'pageSize', 'middleware', ...CALLBACKS]
+const OPTIONS = [
+  ...IMPLEMENTATION,
+  'instructions',
+  'secretKeyBase',
+  'requestStateSalt',
+  'pageSize',
+  'middleware',
+  ...CALLBACKS,
+]
 
 /** @throws TypeError that names the option and the mend. */
 export function assertRouterOptions(options: AnyRouterOptions): void {
@@ -87,6 +103,10 @@ export function assertRouterOptions(options: AnyRouterOptions): void {
     }
   }
   assertCounts('createRouter', options, ['pageSize'])
+  if (options.secretKeyBase !== undefined) assertSecret('createRouter', options.secretKeyBase)
+  if (options.requestStateSalt !== undefined && typeof options.requestStateSalt !== 'string') {
+    throw new TypeError('createRouter: requestStateSalt must be a string')
+  }
   for (const middleware of options.middleware ?? []) assertFunction('createRouter, middleware', middleware)
   for (const callback of CALLBACKS) {
     if (options[callback] !== undefined) assertFunction(`createRouter, ${callback}`, options[callback])

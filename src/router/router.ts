@@ -2,7 +2,7 @@ import { McpError } from '../errors.js'
 import { pick } from '../options.js'
 import type { Implementation } from '../protocol/model.js'
 import { type AnyDefinition, Catalogue, KINDS, type Scope } from './catalogue.js'
-import { type DefinitionBuilders, definitionBuilders } from './define.js'
+import { type DefinitionBuilders, definitionBuilders, type Registered } from './define.js'
 import { assertFunction, assertName, type Definition } from './definition.js'
 import type { Middleware } from './middleware.js'
 import type { ResourceDefinition } from './resource.js'
@@ -14,6 +14,7 @@ import {
   type RouterOptions,
 } from './router-options.js'
 import type { Session } from './session.js'
+import { isStep } from './step.js'
 
 /** A resource's URI together with its definition, ready for `Tool.resourceLink` and `Resource.link`. */
 export interface ResourceTarget {
@@ -47,6 +48,8 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
    * @throws TypeError that names the resource, the option and the mend.
    */
   readonly resource: DefinitionBuilders<Assigns>['resource']
+  /** Registers a step: what happens with the answer to a question. @throws TypeError that names the step and the mend. */
+  readonly step: DefinitionBuilders<Assigns>['step']
 
   /** @internal */
   constructor(options: AnyRouterOptions) {
@@ -55,16 +58,24 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
     this.info = pick(options, IMPLEMENTATION)
     this.pageSize = options.pageSize ?? DEFAULT_PAGE_SIZE
     this.#middleware = (options.middleware ?? []) as readonly Middleware<Assigns>[]
-    const builders = definitionBuilders<Assigns>((definition) => this.catalogue.add([definition]))
+    const builders = definitionBuilders<Assigns>((definition) => this.#register([definition]))
     this.tool = builders.tool
     this.prompt = builders.prompt
     this.resource = builders.resource
+    this.step = builders.step
   }
 
   /** Registers definitions that were made by `defineFor`. @throws TypeError when a name or a pattern is taken. */
   add(...definitions: readonly Definition<Assigns>[]): this {
-    this.catalogue.add(definitions.map((definition) => toDefinition('router.add', definition)))
+    this.#register(
+      definitions.map((definition) => (isStep(definition) ? definition : toDefinition('router.add', definition))),
+    )
     return this
+  }
+
+  #register(definitions: readonly Registered[]): void {
+    this.catalogue.addSteps(definitions.filter(isStep))
+    this.catalogue.add(definitions.filter((definition) => !isStep(definition)))
   }
 
   /**

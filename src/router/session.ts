@@ -7,6 +7,7 @@ import type {
   ResourceContents,
   TraceContext,
 } from '../protocol/model.js'
+import type { Asking } from './asked.js'
 
 /** The request that is being served. */
 export interface CallFacts {
@@ -61,7 +62,7 @@ export type Merged<Old, New> = { [Key in keyof (Omit<Old, keyof New> & New)]: (O
  * Who is calling, in every protocol version, and the way back to them while their call runs. Every handler gets one as its
  * second argument; it is made for the call and must not be kept.
  */
-export interface Session<Assigns extends object = object> extends Connecting<Assigns> {
+export interface Session<Assigns extends object = object> extends Connecting<Assigns>, Asking {
   readonly protocolVersion: string
   /** The caller's name as the router's `principal` gave it; null where callers are not told apart. */
   readonly principal: string | null

@@ -12,6 +12,14 @@ import {
   textBlock,
   toJsonText,
 } from './content.js'
+import {
+  type ElicitationRequired,
+  elicitationRequired,
+  type InputRequired,
+  type InputRequiredOptions,
+  inputRequired,
+} from './input-required.js'
+import type { Question } from './question.js'
 
 /** What a tool answers with, made by a builder of {@link Tool}. */
 export interface ToolResult {
@@ -49,6 +57,17 @@ export interface ToolBuilders {
   resourceLink(uri: string, template: LinkTarget, attributes?: LinkAttributes): ToolResult
   /** Several blocks in one result: blocks, and results of the other builders. */
   content(items: readonly (ContentBlock | ToolResult)[], options?: ToolContentOptions): ToolResult
+  /**
+   * Asks the client, and runs the handler again with the answers: for full control over what is asked and kept. Any handler may
+   * return it. @throws TypeError when there is nothing to ask and nothing to keep.
+   */
+  inputRequired(options: InputRequiredOptions): InputRequired
+  /**
+   * The user has to open these pages first. Where the version can say so the call fails with them, and the client tries again;
+   * where it asks in rounds, the handler runs again when the user has agreed to open all, with `session.state` as
+   * `{ elicitation_ids }`. @throws TypeError for what `Elicit.url` did not make.
+   */
+  elicitationRequired(urls: readonly Question<unknown>[]): ElicitationRequired
 }
 
 function isToolResult(value: unknown): value is ToolResult {
@@ -73,6 +92,8 @@ export const Tool: ToolBuilders = {
       ? { ...result(content), ...rest, structuredContent: structured }
       : { ...result(content), ...rest }
   },
+  inputRequired,
+  elicitationRequired,
 }
 
 /**

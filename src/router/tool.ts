@@ -10,6 +10,7 @@ import {
   type DescribedOptions,
   describedMembers,
 } from './definition.js'
+import type { Asks } from './input-required.js'
 import {
   inputSchema,
   type JsonSchema,
@@ -43,6 +44,11 @@ export interface ToolOptions<Input, Output, InputJson = undefined, Assigns exten
   readonly idempotent?: boolean
   /** It deals with a world outside of this server; clients assume so unless this is false. */
   readonly openWorld?: boolean
+  /**
+   * Its handler may run again from its first line when it asks the client and its node goes before the answer comes: say so
+   * once its effects before a question are inside `session.once`. @default what is read only or idempotent may
+   */
+  readonly replay?: boolean
 }
 
 /** What the handler gets as its first argument. */
@@ -58,19 +64,19 @@ type Loose<Value> = Value extends readonly unknown[]
     : Value
 
 /** What a handler may return where an output is declared: its value, or a builder's result. */
-export type LegalReturn<Output> = Awaitable<ToolResult | Loose<Output>>
+export type LegalReturn<Output> = Awaitable<ToolResult | Asks | Loose<Output>>
 
 /** The same, with members that are not declared as compile errors, in each way that the handler may end. */
 export type DeclaredReturn<Output, Returned> =
   Returned extends PromiseLike<infer Value> ? PromiseLike<NoExtra<Output, Value>> : NoExtra<Output, Returned>
 
-type NoExtra<Output, Value> = Value extends ToolResult
+type NoExtra<Output, Value> = Value extends ToolResult | Asks
   ? Value
   : Value & Record<Exclude<KeysOf<Value>, KeysOf<Output>>, never>
 type KeysOf<Value> = Value extends object ? keyof Value : never
 
 /** What a handler may return where none is: a builder's result, or any JSON value. */
-export type FreeReturn = ToolResult | string | number | boolean | null | undefined | object
+export type FreeReturn = ToolResult | Asks | string | number | boolean | null | undefined | object
 
 /** A tool, checked and ready to be offered. */
 export interface ToolDefinition<Assigns extends object = object> extends Definition<Assigns> {
@@ -84,6 +90,8 @@ export interface ToolDefinition<Assigns extends object = object> extends Definit
   readonly mirrored: readonly MirroredParam[]
   /** @internal */
   readonly limits: ToolLimits<never>
+  /** @internal Whether its handler may run again. */
+  readonly replay: boolean
   /** @internal */
   readonly handler: (params: never, session: never) => unknown
 }
@@ -101,6 +109,7 @@ const OPTIONS = [
   'inputSchema',
   'output',
   'outputSchema',
+  'replay',
   ...Object.keys(HINTS),
 ]
 
@@ -128,7 +137,19 @@ export function defineTool(name: string, options: UncheckedToolOptions, handler:
   }
   const mirrored = mirroredParams(owner, input.json)
   const limits = pick(options as ToolLimits<never>, ['timeoutMs', 'maxConcurrency', 'middleware'])
-  return { kind: 'tool', name, spec, input, output, mirrored, limits, handler: handler as ToolDefinition['handler'] }
+  const { replay = options.readOnly === true || options.idempotent === true } = options
+  if (typeof replay !== 'boolean') throw new TypeError(`${owner}: replay must be true or false, not ${typeof replay}`)
+  return {
+    kind: 'tool',
+    name,
+    spec,
+    input,
+    output,
+    mirrored,
+    limits,
+    replay,
+    handler: handler as ToolDefinition['handler'],
+  }
 }
 
 /** Optional members that are undefined are taken as not given. */

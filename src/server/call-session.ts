@@ -1,3 +1,4 @@
+import type { Awaitable } from '../awaitable.js'
 import { notificationMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
 import {
   type ClientCapabilities,
@@ -14,11 +15,23 @@ import {
   traceContextOf,
 } from '../protocol/model.js'
 import { Access } from '../router/access.js'
+import {
+  type Answers,
+  type Asked,
+  type AskOptions,
+  askStep,
+  type ElicitOptions,
+  isStepReference,
+  type StepReference,
+} from '../router/asked.js'
 import type { Catalogue } from '../router/catalogue.js'
+import { type Answer, isQuestion, type Question } from '../router/question.js'
 import type { CallFacts, Merged, Session, SessionLog, Visible } from '../router/session.js'
+import type { Asker, Thread } from './asking/thread.js'
 import type { Caller, Client } from './client.js'
 import type { Exchange } from './exchange.js'
 import { followedUri } from './followed-uri.js'
+import { Pausing } from './pausing.js'
 import { readNamed } from './read-resource.js'
 
 const THROTTLED = ['notifications/progress', 'notifications/message']
@@ -33,21 +46,31 @@ export interface CallSessionParts extends Caller {
   readonly catalogue: Catalogue
   readonly request: RequestMessage
   readonly exchange: Exchange
+  readonly asking: Asker<CallSession>
   /** Takes what the handler does wrong without failing for it. */
   readonly report: (error: unknown) => void
 }
 
 /** The session of one call. What a small call does not touch is not made: signal, log and trace context come when asked for. */
 export class CallSession implements Session {
-  readonly client: Client
+  client: Client
   readonly params: Readonly<Record<string, unknown>>
+  /** Its handler's run, once there is one that can ask. */
+  thread: Thread | undefined
+  inputResponses: Readonly<Record<string, unknown>> | undefined
+  /** The time of the call stands still while its client is asked. */
+  get pausing(): Pausing {
+    this.#pausing ??= new Pausing()
+    return this.#pausing
+  }
   /** For an operation that waits for the end of its call without needing a signal for it. */
   onCancel: (() => void) | undefined
-  readonly access: Access
-  readonly #request: RequestMessage
-  readonly #exchange: Exchange
-  readonly #report: (error: unknown) => void
-  readonly #meta: Json | undefined
+  access: Access
+  readonly #asking: Asker<CallSession>
+  #request: RequestMessage
+  #exchange: Exchange
+  #report: (error: unknown) => void
+  #meta: Json | undefined
   #allowsNotification: ((method: string) => boolean) | undefined
   /** Where the call came in: its names are those that the client knows. */
   readonly #offered: Catalogue
@@ -55,15 +78,19 @@ export class CallSession implements Session {
   #prefix = ''
   #logLevel: LogLevel | undefined
   #controller: AbortController | undefined
+  #pausing: Pausing | undefined
   #log: SessionLog | undefined
   #progress = Number.NEGATIVE_INFINITY
   #over = false
   #watching = false
-  #cancelled: CallCancelled | undefined
+  /** Why the call is over for its handler. */
+  #reason: Error | undefined
+  /** The session of the handler that this request goes on with. */
+  #goesOn: CallSession | undefined
   #onCancel: (() => void) | undefined
   #onAbort: ((error: Error) => void) | undefined
 
-  constructor({ catalogue, request, client, access, exchange, report }: CallSessionParts) {
+  constructor({ catalogue, request, client, access, exchange, asking, report }: CallSessionParts) {
     this.client = client
     this.access = access ?? new Access(client.sessionId)
     this.params = request.params
@@ -71,6 +98,7 @@ export class CallSession implements Session {
     this.#offered = catalogue
     this.#request = request
     this.#exchange = exchange
+    this.#asking = asking
     this.#report = report
     this.#meta = metaOf(request.params)
     this.#logLevel = client.logLevel ?? client.codec.defaultLogLevel
@@ -148,6 +176,40 @@ export class CallSession implements Session {
     return this
   }
 
+  get state(): unknown {
+    return this.thread?.resumption?.state
+  }
+
+  elicit<Content>(question: Question<Content>, options?: ElicitOptions): Promise<Answer<Content>>
+  elicit<State, Content>(step: StepReference<State, Content>, options: { readonly state: State }): Asked
+  elicit(
+    what: Question<unknown> | StepReference<never, never>,
+    options: ElicitOptions & { readonly state?: unknown } = {},
+  ): unknown {
+    if (isStepReference(what)) return askStep(what, options.state)
+    return this.#askOne(what, options)
+  }
+
+  async #askOne(question: Question<unknown>, { key, ...options }: ElicitOptions): Promise<Answer<never>> {
+    assertQuestion('session.elicit', question)
+    const [answer] = await this.#asking.ask(this, [{ question, key }], options)
+    return answer as Answer<never>
+  }
+
+  async ask<const Questions extends Readonly<Record<string, Question<never>>>>(
+    questions: Questions,
+    options: AskOptions = {},
+  ): Promise<Answers<Questions>> {
+    const named = Object.entries(questions).map(([key, question]) => ({ question: question as Question<unknown>, key }))
+    for (const { question, key } of named) assertQuestion(`session.ask, '${key}'`, question)
+    const answers = await this.#asking.ask(this, named, options)
+    return Object.fromEntries(named.map(({ key }, at) => [key, answers[at]])) as Answers<Questions>
+  }
+
+  once<Value>(key: string, run: (idempotencyKey: string) => Awaitable<Value>): Promise<Value> {
+    return this.#asking.once(this, key, run)
+  }
+
   async notifyProgress(progress: number, total?: number, message?: string): Promise<void> {
     const progressToken = this.progressToken
     if (progressToken === undefined || !Number.isFinite(progress) || progress <= this.#progress) return
@@ -159,7 +221,7 @@ export class CallSession implements Session {
 
   /** Never rejects: a notification that nobody awaits must not end the process. */
   async notify(method: string, params?: object): Promise<void> {
-    if (this.#over || this.#allowsNotification?.(method) === false) return
+    if (this.#over || this.thread?.chain?.replaying || this.#allowsNotification?.(method) === false) return
     try {
       await this.#exchange.send(notificationMessage(method, params))
     } catch (error) {
@@ -214,6 +276,30 @@ export class CallSession implements Session {
     return this.#exchange.canStream
   }
 
+  /** Sends a message of ours on the stream of this call, whether the call is over or not. */
+  send(message: string): Promise<void> | undefined {
+    return this.#exchange.send(message)
+  }
+
+  /**
+   * Goes on with another request of the same call: what this session is told of its client, and sends, is that request's from
+   * here on, and what ends the request ends this call.
+   */
+  follow(request: CallSession): void {
+    if (this.progressToken !== request.progressToken) this.#progress = Number.NEGATIVE_INFINITY
+    this.client = request.client
+    this.access = request.access
+    this.#request = request.#request
+    this.#exchange = request.#exchange
+    this.#report = request.#report
+    this.#meta = request.#meta
+    this.#logLevel = request.#logLevel
+    this.#allowsNotification = request.#allowsNotification
+    this.#over = false
+    request.#goesOn = this
+    if (this.#controller !== undefined) request.watchClient()
+  }
+
   /** Changes something that outlives the call. */
   #keep(change: () => unknown): void {
     change()
@@ -224,8 +310,7 @@ export class CallSession implements Session {
   cancel(reason?: string): void {
     if (this.#over) return
     this.#over = true
-    this.#cancelled = new CallCancelled(reason ?? 'The client cancelled the call')
-    this.#controller?.abort(this.#cancelled)
+    this.expire(new CallCancelled(reason ?? 'The client cancelled the call'))
     this.#onCancel?.()
     this.onCancel?.()
   }
@@ -238,12 +323,15 @@ export class CallSession implements Session {
 
   /** Tells the handler that its time is up; unlike a cancelled call, this one has an answer. */
   expire(reason: Error): void {
+    this.#reason ??= reason
     this.#controller?.abort(reason)
+    this.#goesOn?.expire(reason)
   }
 
   /** Nothing is sent for this call any more. */
   close(): void {
     this.#over = true
+    this.#goesOn?.close()
   }
 
   /** True when the call has its answer, or will have none. */
@@ -273,7 +361,7 @@ export class CallSession implements Session {
 
   #openSignal(): AbortController {
     const controller = new AbortController()
-    if (this.#cancelled !== undefined) controller.abort(this.#cancelled)
+    if (this.#reason !== undefined) controller.abort(this.#reason)
     this.watchClient()
     return controller
   }
@@ -283,4 +371,9 @@ export class CallSession implements Session {
     if (least === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return
     await this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data })
   }
+}
+
+function assertQuestion(what: string, question: unknown): void {
+  if (!isQuestion(question))
+    throw new TypeError(`${what}: make questions with Elicit.form, Elicit.url, Sample or Roots`)
 }

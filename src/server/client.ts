@@ -1,5 +1,5 @@
 import type { Codec } from '../protocol/codec.js'
-import type { RequestId } from '../protocol/jsonrpc.js'
+import type { RequestId, ResponseMessage } from '../protocol/jsonrpc.js'
 import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
 import type { Access } from '../router/access.js'
 
@@ -23,6 +23,8 @@ export class Client {
   /** An operation has changed what has to be kept for the session's next request. */
   changed = false
   #subscriptions: Set<string> | undefined
+  /** Who waits for the client's answers to requests of ours. */
+  #expected: Map<RequestId, (response: ResponseMessage) => void> | undefined
   /** Running calls by id, where one sender's ids must differ; undefined where ids mean nothing between two requests. */
   readonly calls: Map<RequestId, RunningCall> | undefined
 
@@ -39,6 +41,21 @@ export class Client {
   /** Canonical URIs of the resources that the session follows. */
   get subscriptions(): ReadonlySet<string> {
     return this.#subscriptions ?? NONE
+  }
+
+  /** The answer to a request of ours is for `take`. */
+  expect(id: RequestId, take: (response: ResponseMessage) => void): void {
+    this.#expected ??= new Map()
+    this.#expected.set(id, take)
+  }
+
+  unexpect(id: RequestId): void {
+    this.#expected?.delete(id)
+  }
+
+  /** The client has answered; an answer that nobody waits for is ignored, for it may have crossed the end of its call. */
+  answered(response: ResponseMessage): void {
+    if (response.id !== undefined) this.#expected?.get(response.id)?.(response)
   }
 
   follow(uri: string): void {

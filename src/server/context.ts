@@ -1,6 +1,7 @@
 import type { Awaitable } from '../awaitable.js'
 import type { Result } from '../protocol/model.js'
 import type { Router } from '../router/router.js'
+import type { Asking } from './asking/asking.js'
 import type { CallSession } from './call-session.js'
 import type { Limits } from './limits.js'
 import type { Listeners } from './listeners.js'
@@ -13,6 +14,7 @@ export interface ServerContext {
   readonly router: Router<never>
   readonly pages: Pages
   readonly limits: Limits
+  readonly asking: Asking
   readonly listeners: Listeners
   readonly listens: Listens
   readonly telemetry: Telemetry

@@ -102,6 +102,7 @@ export class Dispatcher {
       request,
       ...caller,
       exchange,
+      asking: this.#context.asking,
       report: (error) => this.#context.report(error, session),
     })
     return session

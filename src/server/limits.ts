@@ -69,11 +69,17 @@ export class Limits {
       if (held) slots.give()
       held = false
     }
+    const takeAgain = async (): Promise<void> => {
+      await slots.take(signal)
+      held = true
+    }
     signal.addEventListener('abort', give, { once: true })
+    const leave = session.pausing.add({ pause: give, resume: takeAgain })
     try {
       return await run()
     } finally {
       signal.removeEventListener('abort', give)
+      leave()
       give()
     }
   }
@@ -88,12 +94,28 @@ export class Limits {
 /** The call is over when its time is; what the handler does afterwards is its own. */
 export function withinTime<Value>(ms: number, session: CallSession, run: () => Awaitable<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const expire = (): void => {
       const reason = new CallTimedOut(`The call did not finish within ${ms} ms`)
       session.expire(reason)
       reject(reason)
-    }, ms)
-    const settled = (): void => clearTimeout(timer)
+    }
+    let left = ms
+    let startedMs = Date.now()
+    let timer = setTimeout(expire, ms)
+    const leave = session.pausing.add({
+      pause: () => {
+        clearTimeout(timer)
+        left -= Date.now() - startedMs
+      },
+      resume: () => {
+        startedMs = Date.now()
+        timer = setTimeout(expire, Math.max(1, left))
+      },
+    })
+    const settled = (): void => {
+      clearTimeout(timer)
+      leave()
+    }
     new Promise<Value>((start) => start(run())).then(resolve, reject).finally(settled)
   })
 }

@@ -1,5 +1,5 @@
+import { decodeBase64, encodeBase64 } from '../base64.js'
 import { McpError } from '../errors.js'
-import { decodeBase64, encodeBase64 } from '../protocol/base64.js'
 import type { Codec, Projected } from '../protocol/codec.js'
 import { SerializedResult } from '../protocol/model.js'
 import type { Access } from '../router/access.js'

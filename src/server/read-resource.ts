@@ -4,14 +4,15 @@ import type { Catalogue, ResolvedResource } from '../router/catalogue.js'
 import { type ReadResult, toReadResult } from '../router/resource-result.js'
 import type { Session } from '../router/session.js'
 
-/** Runs the handler of a resource. @throws McpError `RESOURCE_NOT_FOUND` when it has nothing. */
-export async function readResolved(
-  { offered, params }: ResolvedResource,
-  uri: string,
-  session: Session,
-): Promise<ReadResult> {
+/** What the handler of a resource returns. */
+export function runResource({ offered, params }: ResolvedResource, session: Session): unknown {
   const handler = offered.definition.handler as (params: unknown, session: Session) => unknown
-  const result = toReadResult(await handler(params, session), uri, offered.definition.mimeType)
+  return handler(params, session)
+}
+
+/** @throws McpError `RESOURCE_NOT_FOUND` when the handler has returned nothing. */
+export function toRead({ offered }: ResolvedResource, uri: string, returned: unknown): ReadResult {
+  const result = toReadResult(returned, uri, offered.definition.mimeType)
   if (result === undefined) throw notFound(uri)
   return result
 }
@@ -31,6 +32,7 @@ export async function readNamed(
   if (offered === undefined) throw new McpError('INVALID_PARAMS', `Unknown resource: ${name}`)
   const { template } = offered.definition
   const uri = template.expand(params)
-  const { contents } = await readResolved({ offered, params: template.match(uri) ?? {} }, uri, session)
+  const resolved = { offered, params: template.match(uri) ?? {} }
+  const { contents } = toRead(resolved, uri, await runResource(resolved, session))
   return contents[0] as ResourceContents
 }

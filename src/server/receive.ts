@@ -14,6 +14,7 @@ export function receive(
     case 'invalid':
       return refuse(client.codec, message.id, message.failure)
     case 'response':
+      client.answered(message)
       return undefined
     case 'notification':
       notified(client, message)

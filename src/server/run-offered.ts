@@ -1,7 +1,9 @@
-import { type Awaitable, isPromise } from '../awaitable.js'
+import type { Awaitable } from '../awaitable.js'
 import type { AnyDefinition, Offered } from '../router/catalogue.js'
 import { type Middleware, runInside } from '../router/middleware.js'
+import type { Target } from './asking/thread.js'
 import type { CallSession } from './call-session.js'
+import type { ServerContext } from './context.js'
 
 /**
  * Runs what was offered where it belongs: inside the middleware of the routers that it was mounted from, and of its own,
@@ -21,16 +23,14 @@ export function runOffered<Value extends object>(
   return runInside(chain, session as never, run) as Promise<Value>
 }
 
+/** What can ask its client, with the steps of its own router. */
+export function targetOf({ router }: ServerContext, { scopes, definition }: Offered, replay: boolean): Target {
+  const { steps } = scopes.at(-1)?.catalogue ?? router.catalogue
+  return { kind: definition.kind, name: definition.name, replay, steps }
+}
+
 function ownMiddleware(definition: AnyDefinition): readonly Middleware<never>[] {
   return definition.kind === 'tool' ? (definition.limits.middleware ?? NONE) : NONE
 }
 
 const NONE: readonly Middleware<never>[] = []
-
-/** Goes on at once with what is there already, so that a call without promises is answered in the turn that asked. */
-export function andThen<Value, Next>(
-  value: Awaitable<Value>,
-  next: (value: Value) => Awaitable<Next>,
-): Awaitable<Next> {
-  return isPromise(value) ? Promise.resolve(value).then(next) : next(value)
-}

@@ -2,6 +2,7 @@ import type { Backplane } from '../backplane/backplane.js'
 import { memoryBackplane } from '../backplane/memory.js'
 import { assertCounts, assertOptions, assertTimes } from '../options.js'
 import type { Session } from '../router/session.js'
+import type { ContinuationOptions } from './asking/continuation-options.js'
 import type { ResumeOptions } from './stream-log.js'
 
 /** How a server runs its router. */
@@ -15,6 +16,10 @@ export interface ServerOptions {
   readonly onError?: (error: unknown, session: Session | undefined) => void
   /** False serves the versions that have sessions without issuing session ids. @default true */
   readonly sessions?: boolean
+  /** How long the answer to a question of a step may take, in milliseconds. @default 86_400_000, a day */
+  readonly requestStateTtlMs?: number
+  /** How handlers wait while their clients are asked. */
+  readonly continuations?: ContinuationOptions
   /** How long a session may be unused, in milliseconds. @default 86_400_000, a day */
   readonly sessionTtlMs?: number
   /** Sessions that one node opens; the one that was idle longest makes room. @default 10_000 */
@@ -35,12 +40,13 @@ export interface ServerOptions {
   readonly ids?: () => string
 }
 
-const COUNTS = ['sessionTtlMs', 'maxSessions', 'maxListens', 'maxSubscriptions'] as const
+const COUNTS = ['requestStateTtlMs', 'sessionTtlMs', 'maxSessions', 'maxListens', 'maxSubscriptions'] as const
 const TIMES = ['callTimeoutMs', 'drainMs'] as const
-const OPTIONS = ['backplane', 'onError', 'sessions', 'resume', 'clock', 'ids', ...COUNTS, ...TIMES]
+const OPTIONS = ['backplane', 'onError', 'sessions', 'resume', 'clock', 'ids', 'continuations', ...COUNTS, ...TIMES]
 const DAY_MS = 86_400_000
 
-export type ResolvedServerOptions = Required<Omit<ServerOptions, 'resume' | 'callTimeoutMs'>> & {
+export type ResolvedServerOptions = Required<Omit<ServerOptions, 'resume' | 'callTimeoutMs' | 'continuations'>> & {
+  readonly continuations: Required<ContinuationOptions>
   readonly resume: Required<ResumeOptions>
   readonly callTimeoutMs: number | undefined
 }
@@ -56,6 +62,8 @@ export function resolveServerOptions(options: ServerOptions): ResolvedServerOpti
     backplane: options.backplane ?? memoryBackplane({ clock }),
     onError: options.onError ?? printError,
     sessions: options.sessions ?? true,
+    requestStateTtlMs: options.requestStateTtlMs ?? DAY_MS,
+    continuations: resolveContinuations(options.continuations),
     sessionTtlMs: options.sessionTtlMs ?? DAY_MS,
     maxSessions: options.maxSessions ?? 10_000,
     resume: { entries: 1000, bytes: 4_194_304, ttlMs: 600_000, ...options.resume },
@@ -66,6 +74,18 @@ export function resolveServerOptions(options: ServerOptions): ResolvedServerOpti
     clock,
     ids: options.ids ?? (() => crypto.randomUUID()),
   }
+}
+
+const MODES = ['park', 'replay'] as const
+
+function resolveContinuations(options: ContinuationOptions = {}): Required<ContinuationOptions> {
+  assertOptions('createServer, continuations', options, ['mode', 'maxParked', 'maxPerPrincipal'])
+  assertCounts('createServer, continuations', options, ['maxParked', 'maxPerPrincipal'])
+  const { mode = 'park', maxParked = 1000, maxPerPrincipal = 10 } = options
+  if (!MODES.includes(mode)) {
+    throw new TypeError(`createServer, continuations: mode must be one of ${MODES.join(', ')}, not ${String(mode)}`)
+  }
+  return { mode, maxParked, maxPerPrincipal }
 }
 
 export function printError(error: unknown): void {

@@ -6,6 +6,12 @@ import { Access } from '../router/access.js'
 import { isRefusal, type Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
 import type { ConnectRequest } from '../router/session.js'
+import { Asking } from './asking/asking.js'
+import { Once } from './asking/once.js'
+import { RoundLog } from './asking/round-log.js'
+import { RoundStates } from './asking/round-states.js'
+import { Rounds } from './asking/rounds.js'
+import { Secrets } from './asking/secrets.js'
 import type { CallSession } from './call-session.js'
 import { Channels } from './channels.js'
 import type { Caller, Client } from './client.js'
@@ -47,16 +53,19 @@ export class Server {
   readonly #context: ServerContext
   readonly #dispatcher: Dispatcher
   readonly #closers = new Set<() => void>()
+  readonly #secrets: Secrets
   #closing: Promise<void> | undefined
 
   /** @internal */
   constructor(router: Router<never>, options: ResolvedServerOptions) {
     this.#options = options
     const listeners = new Listeners()
+    this.#secrets = secretsOf(router, options)
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
       limits: new Limits(),
+      asking: this.#asking(),
       listeners,
       listens: new Listens(options.maxListens),
       callTimeoutMs: options.callTimeoutMs,
@@ -89,6 +98,41 @@ export class Server {
       missed: (listener) => tellMissed(this.#context, listener),
       report: (error) => this.report(error),
     })
+  }
+
+  #asking(): Asking {
+    const { backplane, clock, ids, continuations, requestStateTtlMs } = this.#options
+    const { store } = backplane
+    const states = new RoundStates({ seal: () => this.#secrets.seal(), store, clock, ids, ttlMs: requestStateTtlMs })
+    const log = new RoundLog({ backplane, ids, report: (error) => this.report(error) })
+    const rounds = new Rounds({
+      states,
+      log,
+      continuations,
+      clock,
+      ids,
+      stateTtlMs: requestStateTtlMs,
+      node: ids(),
+      report: (error, session) => this.#context.report(error, session),
+    })
+    const streamOf = (id: string): ((message: string) => Promise<void>) | undefined => {
+      const channel = this.channels?.ofSession(id)
+      return channel && ((message) => channel.send(message))
+    }
+    return new Asking({ rounds, once: new Once(store, clock), ids, streamOf })
+  }
+
+  /** @internal All clients are of this machine: a secret of this process is enough. `warn` is called when one is made. */
+  allowRandomSecret(warn?: () => void): void {
+    this.#secrets.allowRandom(warn)
+  }
+
+  /** @internal @throws TypeError when states would be sealed with nothing that other nodes have, or that outlives the process. */
+  assertSecret(owner: string): void {
+    if (this.#secrets.given) return
+    throw new TypeError(
+      `${owner}: createRouter needs secretKeyBase, text of 64 bytes or more that is the same on each node; make one with openssl rand -base64 64`,
+    )
   }
 
   /** False once the server is closing: it takes no new calls, and whoever sends some should be sent elsewhere. */
@@ -224,6 +268,14 @@ export class Server {
   }
 }
 
+function secretsOf({ options }: Router<never>, { backplane }: ResolvedServerOptions): Secrets {
+  const secrets = new Secrets(options)
+  if (secrets.given || backplane.local === true) return secrets
+  throw new TypeError(
+    'createServer: nodes that share a backplane need createRouter({ secretKeyBase }), text of 64 bytes or more that is the same on each; make one with openssl rand -base64 64',
+  )
+}
+
 function report(onError: ResolvedServerOptions['onError'], error: unknown, session: CallSession | undefined): void {
   try {
     const returned = onError(error, session) as Awaitable<void>
@@ -246,6 +298,6 @@ export function createServer<Assigns extends object>(router: Router<Assigns>, op
 }
 
 /** @internal What bindings accept: a server, or a router to make one of. */
-export function toServer(target: Server | Router<never>): Server {
-  return target instanceof Server ? target : createServer(target)
+export function toServer(target: Server | Router<never>, options?: ServerOptions): Server {
+  return target instanceof Server ? target : createServer(target, options)
 }

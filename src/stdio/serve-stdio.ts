@@ -43,6 +43,8 @@ export async function serveStdio<Assigns extends object>(
   assertStdioOptions(options)
   const { input = process.stdin, output = process.stdout, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = options
   const server = toServer(target as Router<never> | Server)
+  // The client at the other end has nothing of it when either process ends.
+  server.allowRandomSecret()
   const restore = options.console === 'keep' ? () => undefined : redirectConsole()
   const access = await admit(server).catch((error: unknown) => {
     restore()

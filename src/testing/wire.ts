@@ -20,6 +20,7 @@ const MAX_DEPTH = 200
 
 /** The server in the same process. Messages go through JSON both ways, as on any other wire. */
 export function memoryWire(server: Server): Wire {
+  server.allowRandomSecret()
   let connection: Connection | undefined
   return {
     open: async (receive) => {

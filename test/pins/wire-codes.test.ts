@@ -15,6 +15,7 @@ const SESSION_CODES: Readonly<Record<ErrorCode, number>> = {
   HEADER_MISMATCH: -32600,
   MISSING_CLIENT_CAPABILITY: -32602,
   UNSUPPORTED_PROTOCOL_VERSION: -32602,
+  URL_ELICITATION_REQUIRED: -32042,
 }
 const STATELESS_CODES: Readonly<Record<ErrorCode, number>> = {
   PARSE_ERROR: -32700,
@@ -26,6 +27,7 @@ const STATELESS_CODES: Readonly<Record<ErrorCode, number>> = {
   HEADER_MISMATCH: -32020,
   MISSING_CLIENT_CAPABILITY: -32021,
   UNSUPPORTED_PROTOCOL_VERSION: -32022,
+  URL_ELICITATION_REQUIRED: -32602,
 }
 /** HTTP status of the same, in band unless the version says otherwise. */
 const STATELESS_STATUSES: Readonly<Record<ErrorCode, number>> = {
@@ -38,6 +40,7 @@ const STATELESS_STATUSES: Readonly<Record<ErrorCode, number>> = {
   HEADER_MISMATCH: 400,
   MISSING_CLIENT_CAPABILITY: 400,
   UNSUPPORTED_PROTOCOL_VERSION: 400,
+  URL_ELICITATION_REQUIRED: 200,
 }
 
 describeMatrix('wire codes', {}, (setup, cell) => {

@@ -1,10 +1,13 @@
 import { McpError } from '../../errors.js'
+import type { Result } from '../../protocol/model.js'
 import type { Offered } from '../../router/catalogue.js'
 import type { PromptDefinition } from '../../router/prompt.js'
-import { type RawPromptResult, toPromptResult } from '../../router/prompt-result.js'
+import { toPromptResult } from '../../router/prompt-result.js'
 import type { Session } from '../../router/session.js'
-import type { OperationHandler } from '../context.js'
-import { runOffered } from '../run-offered.js'
+import { InputRequiredResult } from '../asking/input-required-result.js'
+import type { CallSession } from '../call-session.js'
+import type { OperationHandler, ServerContext } from '../context.js'
+import { runOffered, targetOf } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
 import { assertOffered } from './tools.js'
 
@@ -13,18 +16,28 @@ export const listPrompts: OperationHandler = ({ router, pages }, session) => {
   return pages.page('prompts', session)
 }
 
-export const getPrompt: OperationHandler = async ({ router }, session): Promise<RawPromptResult> => {
-  const { prompts } = router.catalogue
+export const getPrompt: OperationHandler = async (context, session): Promise<Result> => {
+  const { prompts } = context.router.catalogue
   assertOffered(session, 'prompts', prompts)
   const name = stringParam(session.params, 'name')
   const prompt = session.sees('prompts', name) ? prompts.get(name) : undefined
   if (prompt === undefined) throw new McpError('INVALID_PARAMS', `Unknown prompt: ${name}`)
+  const target = targetOf(context, prompt, true)
+  return await runOffered(prompt, session, async () =>
+    context.asking.run(session, target, (own) => runPrompt(context, own, prompt)),
+  )
+}
+
+async function runPrompt(
+  { asking }: ServerContext,
+  session: CallSession,
+  prompt: Offered<PromptDefinition<never>>,
+): Promise<Result> {
   const { handler, spec } = prompt.definition
-  return await runOffered(prompt, session, async () => {
-    const filled = await parsed(prompt, argumentsOf(prompt, objectParam(session.params, 'arguments')))
-    const returned = await (handler as (params: unknown, session: Session) => unknown)(filled, session)
-    return toPromptResult(returned, spec.description)
-  })
+  const filled = await parsed(prompt, argumentsOf(prompt, objectParam(session.params, 'arguments')))
+  const handle = handler as (params: unknown, session: Session) => unknown
+  const returned = await asking.handle(session, () => handle(filled, session))
+  return returned instanceof InputRequiredResult ? returned : toPromptResult(returned, spec.description)
 }
 
 /** What the handler gets: the arguments, or what their schema makes of them. */

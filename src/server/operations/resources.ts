@@ -1,10 +1,13 @@
 import { McpError } from '../../errors.js'
 import type { Result } from '../../protocol/model.js'
+import type { ResolvedResource } from '../../router/catalogue.js'
 import { isResourceList } from '../../router/resource-result.js'
+import type { Asking } from '../asking/asking.js'
+import { InputRequiredResult } from '../asking/input-required-result.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
-import { notFound, readResolved } from '../read-resource.js'
-import { runOffered } from '../run-offered.js'
+import { notFound, runResource, toRead } from '../read-resource.js'
+import { runOffered, targetOf } from '../run-offered.js'
 import { stringParam } from './params.js'
 
 export const listResources: OperationHandler = (context, session) =>
@@ -25,9 +28,23 @@ async function listByCallback({ router }: ServerContext, session: CallSession): 
 
 export const listResourceTemplates: OperationHandler = ({ pages }, session) => pages.page('resourceTemplates', session)
 
-export const readResource: OperationHandler = async ({ router }, session) => {
+export const readResource: OperationHandler = async (context, session) => {
+  const { router, asking } = context
   const uri = stringParam(session.params, 'uri')
   const resolved = router.catalogue.resolve(uri)
   if (resolved === undefined || !session.sees('resourceTemplates', resolved.offered.name)) throw notFound(uri)
-  return await runOffered(resolved.offered, session, () => readResolved(resolved, uri, session))
+  const target = targetOf(context, resolved.offered, true)
+  return await runOffered(resolved.offered, session, () =>
+    asking.run(session, target, (own) => readAsking(asking, own, { resolved, uri })),
+  )
+}
+
+interface Read {
+  readonly resolved: ResolvedResource
+  readonly uri: string
+}
+
+async function readAsking(asking: Asking, session: CallSession, { resolved, uri }: Read): Promise<Result> {
+  const returned = await asking.handle(session, () => runResource(resolved, session))
+  return returned instanceof InputRequiredResult ? returned : toRead(resolved, uri, returned)
 }

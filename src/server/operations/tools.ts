@@ -1,13 +1,15 @@
-import type { Awaitable } from '../../awaitable.js'
+import { type Awaitable, andThen } from '../../awaitable.js'
 import { McpError } from '../../errors.js'
+import type { Result } from '../../protocol/model.js'
 import type { Checked } from '../../router/schema.js'
 import type { Session, Visible } from '../../router/session.js'
 import type { ToolDefinition } from '../../router/tool.js'
 import { Tool, type ToolResult, toToolResult } from '../../router/tool-result.js'
+import { InputRequiredResult } from '../asking/input-required-result.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
 import { CallTimedOut } from '../limits.js'
-import { andThen, runOffered } from '../run-offered.js'
+import { runOffered, targetOf } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
 
 type AnyTool = ToolDefinition<never>
@@ -24,14 +26,20 @@ export const callTool: OperationHandler = (context, session) => {
   const name = stringParam(session.params, 'name')
   const offered = session.sees('tools', name) ? tools.get(name) : undefined
   if (offered === undefined) throw new McpError('INVALID_PARAMS', `Unknown tool: ${name}`)
-  return runOffered(offered, session, () => runTool(context, session, offered.definition))
+  const { definition } = offered
+  const target = targetOf(context, offered, definition.replay)
+  return runOffered(offered, session, () =>
+    context.asking.run(session, target, (own) => runTool(context, own, definition)),
+  )
 }
 
-function runTool(context: ServerContext, session: CallSession, tool: AnyTool): Awaitable<ToolResult> {
+function runTool(context: ServerContext, session: CallSession, tool: AnyTool): Awaitable<Result> {
   return andThen(tool.input.check(objectParam(session.params, 'arguments')), (checked) => {
     if (!checked.ok) return refuseArguments(session, checked.errors)
     return andThen(runHandler(context, session, { tool, params: checked.value }), (value) =>
-      checkOutput(context, { tool, session, result: toToolResult(value, tool.output !== undefined) }),
+      value instanceof InputRequiredResult
+        ? value
+        : checkOutput(context, { tool, session, result: toToolResult(value, tool.output !== undefined) }),
     )
   })
 }
@@ -43,8 +51,9 @@ interface Handled {
 
 function runHandler(context: ServerContext, session: CallSession, { tool, params }: Handled): unknown {
   const handler = tool.handler as (params: unknown, session: Session) => unknown
-  if (tool.limits.timeoutMs === undefined && tool.limits.maxConcurrency === undefined) return handler(params, session)
-  return Promise.resolve(context.limits.run(tool, session, () => handler(params, session))).catch((error: unknown) => {
+  const handle = (): unknown => context.asking.handle(session, () => handler(params, session))
+  if (tool.limits.timeoutMs === undefined && tool.limits.maxConcurrency === undefined) return handle()
+  return Promise.resolve(context.limits.run(tool, session, handle)).catch((error: unknown) => {
     if (error instanceof CallTimedOut) return Tool.error(error.message)
     throw error
   })

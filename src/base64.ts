@@ -15,11 +15,24 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /** Strict: alphabet and padding are checked, since hosts' own decoders let both slip. Undefined when it is not Base64. */
-export function decodeBase64(text: string): Uint8Array | undefined {
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!ALPHABET.test(text)) return undefined
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
 }
 
 export function isBase64(text: string): boolean {
   return ALPHABET.test(text)
+}
+
+/** Base64 for URLs, without padding (RFC 4648, section 5). */
+export function toBase64Url(bytes: Uint8Array): string {
+  return encodeBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+/** Undefined for text that {@link toBase64Url} would not have made: each value has one text. */
+export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined
+  const standard = text.replaceAll('-', '+').replaceAll('_', '/')
+  const bytes = decodeBase64(standard.padEnd(Math.ceil(standard.length / 4) * 4, '='))
+  return bytes !== undefined && toBase64Url(bytes) === text ? bytes : undefined
 }

@@ -1,0 +1,222 @@
+import { type Awaitable, isPromise } from '../../awaitable.js'
+import { McpError } from '../../errors.js'
+import { isObject } from '../../protocol/jsonrpc.js'
+import type { Result } from '../../protocol/model.js'
+import type { AskOptions } from '../../router/asked.js'
+import { setOwn } from '../../router/json-value.js'
+import type { Answer, Question } from '../../router/question.js'
+import type { CallSession } from '../call-session.js'
+import { Chain, ContinuationMoved, type Recorded } from './chain.js'
+import { digest } from './digest.js'
+import { InputRequiredResult } from './input-required-result.js'
+import { inputRequest, MARGIN_MS, OpenRounds, type ParkedThread, type RoundsOptions } from './open-rounds.js'
+import { toFailed, toMoved } from './round-log.js'
+import { type RoundState, refuseState } from './round-states.js'
+import { type NamedQuestion, type Target, Thread } from './thread.js'
+
+/** One request for a call: the session it came with, what it calls, and the way to run that from its first line. */
+export interface RoundCall {
+  readonly session: CallSession
+  readonly target: Target
+  readonly body: (session: CallSession) => Awaitable<Result>
+}
+
+type Responses = Readonly<Record<string, unknown>>
+
+/**
+ * Asks by rounds: the request is answered with questions, and the client calls again with the answers (2026-07-28
+ * basic/patterns/mrtr). The handler waits where it runs; when that is gone it runs again, with all it was told.
+ */
+export class Rounds {
+  readonly #options: RoundsOptions
+  readonly #open: OpenRounds
+
+  constructor(options: RoundsOptions) {
+    this.#options = options
+    this.#open = new OpenRounds(options)
+  }
+
+  /** Handlers that wait here. */
+  get parked(): number {
+    return this.#open.parked.size
+  }
+
+  /** Those that may run elsewhere are let go. */
+  drain(): void {
+    this.#open.parked.moveAll()
+  }
+
+  abortAll(reason: Error): void {
+    this.#open.parked.abortAll(reason)
+  }
+
+  /** Runs a call, or goes on with it. @throws McpError `INVALID_PARAMS` for a state or answers that cannot be taken. */
+  run(call: RoundCall): Awaitable<Result> {
+    const { requestState, inputResponses } = call.session.params
+    if (requestState === undefined && inputResponses === undefined) return this.#start(call)
+    if (inputResponses !== undefined && !isObject(inputResponses)) {
+      throw new McpError('INVALID_PARAMS', 'params.inputResponses must be an object')
+    }
+    call.session.inputResponses = inputResponses
+    return requestState === undefined ? this.#start(call) : this.#goOn(call, requestState)
+  }
+
+  /** The end of this request, and of its handler: what goes on begins anew, with the answers. */
+  async end(session: CallSession, { questions, ...ending }: EndOfRound): Promise<InputRequiredResult> {
+    const chain = this.#open.chainOf(session.thread as Thread)
+    const round = chain.round + 1
+    const inputRequests: Record<string, object> = {}
+    const open: Record<string, string> = {}
+    for (const [key, question] of Object.entries(questions)) {
+      setOwn(inputRequests, key, inputRequest(session, question))
+      setOwn(open, key, await digest(question.fingerprint))
+    }
+    const requestState = await this.#options.states.seal(session, {
+      ...ending,
+      chain: chain.id,
+      round,
+      node: this.#options.node,
+      open,
+      recorded: {},
+      once: Object.fromEntries(chain.onceValues),
+    })
+    chain.round = round
+    return new InputRequiredResult({ inputRequests, requestState })
+  }
+
+  chainOf(thread: Thread): Chain {
+    return this.#open.chainOf(thread)
+  }
+
+  /** Resolves to the answers, in the order of the questions. */
+  ask(
+    session: CallSession,
+    questions: readonly NamedQuestion[],
+    options: Required<AskOptions>,
+  ): Promise<Answer<unknown>[]> {
+    return this.#open.ask(session, questions, options)
+  }
+
+  #start({ session, target, body }: RoundCall): Awaitable<Result> {
+    session.thread ??= new Thread(target)
+    const { thread } = session
+    const result = body(session)
+    if (isPromise(result)) return this.#wait(session, thread, result)
+    thread.phase = 'over'
+    return result
+  }
+
+  /** What the handler comes to is for the request that waits for it then. */
+  #wait(session: CallSession, thread: Thread, result: PromiseLike<Result>): Promise<Result> {
+    const next = thread.next()
+    result.then(
+      (value) => thread.finish()?.resolve(value),
+      (error: unknown) => {
+        const waiting = thread.finish()
+        if (waiting !== undefined) waiting.reject(error)
+        // Nobody is told what comes after the time is up, but the operator.
+        else if (!(error instanceof ContinuationMoved)) this.#options.report(error, session)
+      },
+    )
+    return next
+  }
+
+  async #goOn(call: RoundCall, requestState: unknown): Promise<Result> {
+    const { states, log, clock, stateTtlMs } = this.#options
+    const { session } = call
+    const state = await states.open(session, requestState)
+    const ttlMs = Math.max(0, (state.deadlineMs ?? clock() + stateTtlMs) - clock()) + MARGIN_MS
+    if (state.deadlineMs !== undefined && state.deadlineMs <= clock()) {
+      this.#timeOutElsewhere(call, state).catch((error: unknown) => this.#options.report(error, session))
+      throw refuseState('expired')
+    }
+    if (state.singleUse && !(await log.claim(state, ttlMs))) return await this.#join(session, state)
+    try {
+      const result = await this.#move(call, state)
+      if (state.singleUse) await log.done(state, toMoved(result), ttlMs)
+      return result
+    } catch (error) {
+      if (state.singleUse) await log.done(state, toFailed(error), ttlMs)
+      throw error
+    }
+  }
+
+  /** The round is ours. */
+  async #move(call: RoundCall, state: RoundState): Promise<Result> {
+    const { session, target } = call
+    const parked = this.#open.parked.get(state.chain)
+    if (state.kind === 'inline') {
+      if (parked !== undefined && this.#open.parked.take(parked)) return await this.#resume(parked, session, state)
+      if (!target.replay) throw refuseState('node_lost')
+    }
+    session.thread = this.#restored(call, state, (key, digest) => {
+      const response = ownMember(session.inputResponses, key)
+      return response === undefined ? undefined : { digest, response }
+    })
+    return await this.#start(call)
+  }
+
+  /** The handler that waits here goes on. */
+  async #resume({ session, thread }: ParkedThread, request: CallSession, state: RoundState): Promise<Result> {
+    const chain = this.#open.chainOf(thread)
+    thread.phase = 'running'
+    session.follow(request)
+    const next = thread.next()
+    try {
+      await session.pausing.resume()
+      for (const key of Object.keys(state.open)) await chain.answer(key, ownMember(request.inputResponses, key))
+      if (chain.open.size > 0) this.#open.sendSoon(session, thread)
+    } catch (error) {
+      thread.finish()?.reject(error)
+    }
+    return await next
+  }
+
+  /** A run of the handler that knows what an earlier one was told. */
+  #restored({ target }: RoundCall, state: RoundState, record: (key: string, mark: string) => Recorded | undefined): Thread {
+    const thread = new Thread(target)
+    const chain = new Chain(state.chain)
+    chain.round = state.round
+    chain.deadlineMs = state.deadlineMs ?? 0
+    const recorded: Record<string, Recorded> = { ...state.recorded }
+    if (state.kind === 'inline') {
+      for (const [key, mark] of Object.entries(state.open)) {
+        const known = record(key, mark)
+        if (known !== undefined) setOwn(recorded, key, known)
+      }
+    } else {
+      thread.resumption = { kind: state.kind, state: state.state, step: state.step, marks: state.open }
+    }
+    chain.restore(recorded, state.once)
+    thread.chain = chain
+    return thread
+  }
+
+  /** The time was up while the handler was nowhere: it is told now. */
+  async #timeOutElsewhere(call: RoundCall, state: RoundState): Promise<void> {
+    if (!call.target.replay || state.kind !== 'inline' || !(await this.#options.log.claim(state, MARGIN_MS))) return
+    const { session } = call
+    session.thread = this.#restored(call, state, (_key, digest) => ({ digest, timedOut: true }))
+    session.thread.phase = 'over'
+    await call.body(session)
+  }
+
+  async #join(session: CallSession, state: RoundState): Promise<Result> {
+    const result = await this.#options.log.join(state, session.signal)
+    if (result === undefined) throw refuseState('used')
+    return result
+  }
+}
+
+/** What is asked at the end of a request, and what goes on with the answers. */
+export interface EndOfRound {
+  readonly kind: 'step' | 'returned' | 'urls'
+  readonly step?: string
+  readonly state: unknown
+  readonly questions: Readonly<Record<string, Question<unknown>>>
+  readonly singleUse: boolean
+}
+
+function ownMember(members: Responses | undefined, key: string): unknown {
+  return members !== undefined && Object.hasOwn(members, key) ? members[key] : undefined
+}

@@ -1,0 +1,126 @@
+import type { Backplane } from '../backplane/backplane.js'
+import type { Unsubscribe } from '../backplane/pub-sub.js'
+
+export interface NodesOptions {
+  readonly backplane: Backplane
+  /** The name of this node, another one each time that it starts. */
+  readonly id: string
+  /** Milliseconds between two signs of life, and between two looks for messages that nothing has told of. */
+  readonly heartbeatMs: number
+  readonly report: (error: unknown) => void
+}
+
+interface Letter {
+  readonly type: string
+  readonly body: unknown
+}
+
+type LetterListener = (body: never) => Promise<void> | void
+
+/** Signs of life that may be missed before a node counts as gone. */
+const MISSED = 3
+/** What waits for a node: it is read at once, or at the next look. */
+const INBOX = { ttlMs: 60_000, maxEntries: 10_000, maxBytes: 67_108_864 }
+const BATCH = 100
+
+/** The nodes of a server, by their leases, and what they tell each other. One process alone has nobody to talk to. */
+export class Nodes {
+  readonly id: string
+  readonly #options: NodesOptions
+  readonly #listeners = new Map<string, LetterListener>()
+  #timer: ReturnType<typeof setInterval> | undefined
+  #subscribed: Promise<Unsubscribe | undefined> | undefined
+  #last: string | undefined
+  #reading: Promise<void> = Promise.resolve()
+
+  constructor(options: NodesOptions) {
+    this.#options = options
+    this.id = options.id
+  }
+
+  /** Whether others may be there. */
+  get shared(): boolean {
+    return this.#options.backplane.local !== true
+  }
+
+  /** What to do with letters of a kind. */
+  on<Body>(type: string, listener: (body: Body) => Promise<void> | void): void {
+    this.#listeners.set(type, listener)
+  }
+
+  /** From here on others see this node, and can write to it. Nothing happens the second time. Never rejects. */
+  async start(): Promise<void> {
+    if (!this.shared) return
+    const { backplane, heartbeatMs, report } = this.#options
+    this.#subscribed ??= backplane.pubSub.subscribe(topicOf(this.id), () => this.#look()).catch((error: unknown) => {
+      report(error)
+      return undefined
+    })
+    if (this.#timer === undefined) {
+      this.#timer = setInterval(() => this.#beat(), heartbeatMs)
+      ;(this.#timer as { unref?(): void }).unref?.()
+      this.#beat()
+    }
+    await this.#subscribed
+  }
+
+  /** Others see at once that it is gone. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    const { backplane, report } = this.#options
+    if (this.#subscribed === undefined) return
+    const unsubscribe = await this.#subscribed
+    await unsubscribe?.().catch(report)
+    await backplane.store.release(leaseOf(this.id), this.id).catch(report)
+    await backplane.store.drop(inboxOf(this.id)).catch(report)
+  }
+
+  async isAlive(node: string): Promise<boolean> {
+    if (node === this.id) return true
+    return this.shared && (await this.#options.backplane.store.get(leaseOf(node))) !== undefined
+  }
+
+  /** Writes to another node, which reads it at once or, should nothing tell it, at its next look. */
+  async send(node: string, type: string, body: unknown): Promise<void> {
+    const { store, pubSub } = this.#options.backplane
+    await store.append(inboxOf(node), JSON.stringify({ type, body } satisfies Letter), INBOX)
+    await pubSub.publish(topicOf(node), '')
+  }
+
+  #beat(): void {
+    const { backplane, heartbeatMs, report } = this.#options
+    backplane.store.claim(leaseOf(this.id), this.id, heartbeatMs * MISSED).catch(report)
+    this.#look()
+  }
+
+  #look(): void {
+    this.#reading = this.#reading.then(() => this.#read()).catch(this.#options.report)
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const { entries } = await this.#options.backplane.store.readAfter(inboxOf(this.id), this.#last, BATCH)
+      for (const { id, value } of entries) {
+        // Behind a gap what was read already may come again.
+        if (this.#last !== undefined && id <= this.#last) continue
+        this.#last = id
+        this.#take(JSON.parse(value) as Letter)
+      }
+      if (entries.length < BATCH) return
+    }
+  }
+
+  #take({ type, body }: Letter): void {
+    const { report } = this.#options
+    const listener = this.#listeners.get(type)
+    if (listener === undefined) return
+    Promise.resolve(body as never)
+      .then(listener)
+      .catch(report)
+  }
+}
+
+const leaseOf = (node: string): string => `node/${node}`
+const inboxOf = (node: string): string => `inbox/${node}`
+const topicOf = (node: string): string => `node/${node}`
