@@ -38,6 +38,7 @@ export type { Completer, CompletionContext, CompletionReturn } from './router/co
 export type { Binary, ContentOptions, LinkAttributes, LinkTarget } from './router/content.js'
 export { type DefinitionBuilders, defineFor } from './router/define.js'
 export type { Definition } from './router/definition.js'
+export { Elicit, type ElicitBuilders, type Form, type FormContent } from './router/elicit.js'
 export { field } from './router/field.js'
 export type {
   ArrayOptions,
@@ -60,6 +61,7 @@ export type {
   SchemaPromptOptions,
 } from './router/prompt.js'
 export { Prompt, type PromptBuilders, type PromptResult, type RawPromptResult } from './router/prompt-result.js'
+export type { Answer, Question } from './router/question.js'
 export { type Challenge, forbidden, notFound, type Refusal, reject, unauthorized } from './router/refusal.js'
 export type { ResourceDefinition, ResourceHandler, ResourceOptions } from './router/resource.js'
 export {

@@ -1,4 +1,5 @@
 import type { LengthOptions } from './field-types.js'
+import { isRecord } from './json-value.js'
 import { problemText } from './schema-text.js'
 
 /** How many values are compared one by one before a set is made. */
@@ -39,6 +40,23 @@ export function readRefused(refused: readonly unknown[] | undefined, owner: stri
   if (refused === undefined) return undefined
   if (!Array.isArray(refused)) throw new TypeError(`${owner}: 'exclusion' must be a list of values.`)
   return new Choices(refused)
+}
+
+/** The titles of allowed values, by the value. */
+export type Titles = ReadonlyMap<string, string>
+
+/** @throws TypeError for the title of a value that is not allowed, or that is no text. */
+export function readTitles(titles: unknown, allowed: Choices | undefined, owner: string): Titles | undefined {
+  if (titles === undefined) return undefined
+  if (!isRecord(titles))
+    throw new TypeError(`${owner}: 'titles' must be an object with a title for each value of 'in'.`)
+  for (const [value, title] of Object.entries(titles)) {
+    if (allowed?.has(value) !== true)
+      throw new TypeError(`${owner}: 'titles' names '${value}', which 'in' does not allow.`)
+    if (typeof title !== 'string')
+      throw new TypeError(`${owner}: 'titles' must give '${value}' a title that is a string.`)
+  }
+  return new Map(Object.entries(titles) as [string, string][])
 }
 
 /** Says which of `in` and `exclusion` a value breaks. */

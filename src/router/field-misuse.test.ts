@@ -20,6 +20,21 @@ test.each<[string, () => unknown, string]>([
   ['null default', () => field.string({ default: null }), "field.string: 'default' must be a string, not null."],
   ['empty in', () => field.integer({ in: [] }), "field.integer: 'in' must be a list with at least one value."],
   [
+    'titles without in',
+    () => field.string({ titles: { a: 'A' } }),
+    "field.string: 'titles' names 'a', which 'in' does not allow.",
+  ],
+  [
+    'a title that is no text',
+    () => field.string({ in: ['a'], titles: { a: 1 as never } }),
+    "field.string: 'titles' must give 'a' a title that is a string.",
+  ],
+  [
+    'titles as a list',
+    () => field.string({ in: ['a'], titles: ['A'] as never }),
+    "field.string: 'titles' must be an object with a title for each value of 'in'.",
+  ],
+  [
     'bounds',
     () => field.number({ minimum: 5, maximum: 4 }),
     "field.number: no number can satisfy 'minimum' 5 and 'maximum' 4. Correct one of them.",

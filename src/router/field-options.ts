@@ -16,7 +16,7 @@ function known(limits: readonly string[], ...others: readonly string[]): Known {
 }
 
 const KNOWN: { readonly [Type in FieldType]: Known } = {
-  string: known(['in', 'exclusion', ...LENGTHS, 'pattern', 'format'], 'header'),
+  string: known(['in', 'titles', 'exclusion', ...LENGTHS, 'pattern', 'format'], 'header'),
   // A mirrored integer has to be a safe one: here the header is a limit, too.
   integer: known([...NUMBER_LIMITS, 'header']),
   // 2026-07-28 tools: x-mcp-header is not for numbers, whose text form is ambiguous.

@@ -8,6 +8,8 @@ import {
   readAllowed,
   readLengths,
   readRefused,
+  readTitles,
+  type Titles,
 } from './field-limits.js'
 import type { IntegerOptions, LengthOptions, StringOptions } from './field-types.js'
 import { canonicalJson } from './json-value.js'
@@ -25,6 +27,7 @@ export interface Constraints<T = never> {
 /** The constraints of `field.string`. */
 export class TextConstraints implements Constraints<string> {
   readonly allowed: Choices | undefined
+  readonly titles: Titles | undefined
   readonly refused: Choices | undefined
   readonly lengths: Lengths | undefined
   readonly source: string | undefined
@@ -36,6 +39,7 @@ export class TextConstraints implements Constraints<string> {
   constructor(options: StringOptions, owner: string) {
     const { pattern, format } = options
     this.allowed = readAllowed(options.in, owner)
+    this.titles = readTitles(options.titles, this.allowed, owner)
     this.refused = readRefused(options.exclusion, owner)
     this.lengths = readLengths(options, owner)
     this.source = pattern instanceof RegExp ? pattern.source : pattern
@@ -63,7 +67,8 @@ export class TextConstraints implements Constraints<string> {
   }
 
   tell(json: Record<string, unknown>, nullable: boolean): void {
-    tellChoices(json, this.allowed, nullable)
+    if (this.titles === undefined) tellChoices(json, this.allowed, nullable)
+    else json['oneOf'] = titledChoices(this.titles, this.allowed, nullable)
     setGiven(json, 'minLength', this.lengths?.low)
     setGiven(json, 'maxLength', this.lengths?.high)
     setGiven(json, 'pattern', this.source)
@@ -181,6 +186,11 @@ function allDifferent(items: readonly unknown[]): boolean {
 
 function tellChoices(json: Record<string, unknown>, allowed: Choices | undefined, nullable: boolean): void {
   if (allowed !== undefined) json['enum'] = nullable ? [...allowed.values, null] : [...allowed.values]
+}
+
+function titledChoices(titles: Titles, allowed: Choices | undefined, nullable: boolean): readonly object[] {
+  const titled = (allowed?.values ?? []).map((value) => ({ const: value, title: titles.get(String(value)) ?? value }))
+  return nullable ? [...titled, { const: null }] : titled
 }
 
 function setGiven(json: Record<string, unknown>, keyword: string, value: unknown): void {

@@ -34,6 +34,26 @@ test('a map without fields is any object', () => {
   expect(json).toEqual({ type: 'object', properties: { a: { type: 'object' }, b: { type: ['object', 'null'] } } })
 })
 
+test('choices with titles are told as alternatives, and enforced as choices', () => {
+  const titles = { yes: 'Yes, delete it' }
+  const { json } = inputSchema("tool 't'", {
+    input: { a: field.string({ in: ['yes', 'no'], titles }), b: field.string({ in: ['yes'], titles, nullable: true }) },
+  })
+  expect(json['properties']).toEqual({
+    a: {
+      type: 'string',
+      oneOf: [
+        { const: 'yes', title: 'Yes, delete it' },
+        { const: 'no', title: 'no' },
+      ],
+    },
+    b: { type: ['string', 'null'], oneOf: [{ const: 'yes', title: 'Yes, delete it' }, { const: null }] },
+  })
+  const input = { a: field.string({ in: ['yes', 'no'], titles }) }
+  expect(check(input, { a: 'no' })).toEqual({ ok: true, value: { a: 'no' } })
+  expect(check(input, { a: 'Yes, delete it' })).toEqual(failed('a must be one of "yes", "no"'))
+})
+
 test('what is wrong with the schema of fields is told when the tool is defined', () => {
   const region = field.string({ header: 'Region' })
   const schema = (fields: Fields) => mirroredParams("tool 't'", inputSchema("tool 't'", { input: fields }).json)

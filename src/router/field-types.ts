@@ -97,6 +97,8 @@ export interface StringOptions extends ChoiceOptions<string>, MirrorOptions, Len
   /** A regular expression that must match somewhere; read in Unicode mode. A `RegExp` may not carry other flags. */
   readonly pattern?: RegExp | string
   readonly format?: FormatName
+  /** What a user reads in place of a value of `in`, by the value; one that has no title is read as it is. */
+  readonly titles?: Readonly<Record<string, string>>
 }
 
 /** Options of `field.number`. */
