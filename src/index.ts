@@ -33,6 +33,7 @@ export type {
   ToolSpec,
   TraceContext,
 } from './protocol/model.js'
+export type { Answers, Asked, Asking, AskOptions, ElicitOptions, StepReference } from './router/asked.js'
 export { type Cached, type CacheOptions, withCache } from './router/cache.js'
 export type { Completer, CompletionContext, CompletionReturn } from './router/completion.js'
 export type { Binary, ContentOptions, LinkAttributes, LinkTarget } from './router/content.js'
@@ -50,6 +51,7 @@ export type {
   NumberOptions,
   StringOptions,
 } from './router/field-types.js'
+export type { Asks, ElicitationRequired, InputRequired, InputRequiredOptions } from './router/input-required.js'
 export type { Middleware, Outcome } from './router/middleware.js'
 export type {
   PromptArgument,
@@ -76,10 +78,14 @@ export { createRouter, type ResourceTarget, type Router } from './router/router.
 export type { ConnectOptions, RouterOptions, SubscribedResource } from './router/router-options.js'
 export type { Field, Fields, Given, InferFields, JsonSchema, Received, Shape } from './router/schema.js'
 export type { CallFacts, Connecting, ConnectRequest, Merged, Session, SessionLog } from './router/session.js'
+export type { Step, StepHandler, StepOptions } from './router/step.js'
 export type { DeclaredReturn, FreeReturn, LegalReturn, ToolDefinition, ToolOptions, ToolParams } from './router/tool.js'
 export type { ToolLimits } from './router/tool-limits.js'
 export { Tool, type ToolBuilders, type ToolContentOptions, type ToolResult } from './router/tool-result.js'
 export type { UriParams } from './router/uri-template.js'
+export type { SecretKeyBase } from './secret-key-base.js'
+export { ContinuationMoved } from './server/asking/chain.js'
+export type { ContinuationOptions } from './server/asking/continuation-options.js'
 export { type Rate, type RateLimitOptions, rateLimit } from './server/rate-limit.js'
 export { createServer, type Server, type SessionHandle } from './server/server.js'
 export type { ServerOptions } from './server/server-options.js'

@@ -1,5 +1,5 @@
 import type { ErrorCode, Failure } from '../errors.js'
-import type { EncodedResult, LogLevel, Result } from './model.js'
+import type { EncodedResult, Json, LogLevel, Result } from './model.js'
 import type { ProtocolVersion } from './versions.js'
 
 /** What the server can do, in words that no version changes. A version offers an operation under a method name. */
@@ -73,6 +73,7 @@ export interface Codec {
   /** `message` of a progress notification exists. */
   readonly progressMessage: boolean
   errorNumber(code: ErrorCode): number
+  encodeQuestion(method: string, params: Json, id: string): Json | undefined
   /** Drops what the version lacks from the richest form; blocks that it lacks become text. */
   project<Item extends object>(kind: Projected, item: Item): object
   /**

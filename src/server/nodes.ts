@@ -52,10 +52,12 @@ export class Nodes {
   async start(): Promise<void> {
     if (!this.shared) return
     const { backplane, heartbeatMs, report } = this.#options
-    this.#subscribed ??= backplane.pubSub.subscribe(topicOf(this.id), () => this.#look()).catch((error: unknown) => {
-      report(error)
-      return undefined
-    })
+    this.#subscribed ??= backplane.pubSub
+      .subscribe(topicOf(this.id), () => this.#look())
+      .catch((error: unknown) => {
+        report(error)
+        return undefined
+      })
     if (this.#timer === undefined) {
       this.#timer = setInterval(() => this.#beat(), heartbeatMs)
       ;(this.#timer as { unref?(): void }).unref?.()

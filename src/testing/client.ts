@@ -8,16 +8,18 @@ import type {
   ResourceContents,
 } from '../protocol/model.js'
 import { isSessionVersion, type ProtocolVersion } from '../protocol/versions.js'
+import { type AnswerOptions, Answers } from './answers.js'
 import type { Wire, WireMessage } from './wire.js'
 
 /** Members of a message, as the wire carried them. */
 export type Members = Readonly<Record<string, unknown>>
 
 /** How a test client presents itself. */
-export interface ClientOptions {
+export interface ClientOptions extends AnswerOptions {
   /** The version that it speaks. @default '2026-07-28' */
   readonly protocol?: ProtocolVersion
   readonly clientInfo?: Implementation
+  /** What it can do besides what it answers. */
   readonly capabilities?: ClientCapabilities
   /** The least level of logs that it wants; none when not given. */
   readonly logLevel?: LogLevel
@@ -75,6 +77,10 @@ interface Pending {
   reject(error: Error): void
 }
 
+type Questions = Readonly<Record<string, Members>>
+
+/** Rounds of one request. */
+const MAX_ROUNDS = 10
 const META = 'io.modelcontextprotocol/'
 
 /** A client for tests, over any wire and in any version: what it gets back is what the wire carried. */
@@ -84,7 +90,10 @@ export class TestClient {
   readonly notifications: WireMessage[] = []
   /** What `initialize` answered, where the version has it. */
   initialized: Members | undefined
+  /** Every request of the server, in order: those that the options have an answer to are answered. */
+  readonly requests: WireMessage[] = []
   readonly #wire: Wire
+  readonly #answers: Answers
   readonly #options: ClientOptions
   readonly #pending = new Map<unknown, Pending>()
   #nextId = 1
@@ -92,6 +101,7 @@ export class TestClient {
   private constructor(wire: Wire, options: ClientOptions) {
     this.#wire = wire
     this.#options = options
+    this.#answers = new Answers(options)
     this.protocol = options.protocol ?? '2026-07-28'
   }
 
@@ -140,9 +150,35 @@ export class TestClient {
     return await this.request(`${what}/list`, cursor === undefined ? {} : { cursor })
   }
 
-  /** Any request. @throws RpcError when the server answers with an error. */
+  /**
+   * Any request. Where the server asks by rounds, they are answered as the options say; what they have no answer to comes back as
+   * it is. @throws RpcError when the server answers with an error; Error after ten rounds.
+   */
   async request(method: string, params: Members = {}, options: RequestOptions = {}): Promise<Members> {
+    let result = await this.#once(method, params, options)
+    for (let round = 1; this.#canAnswer(result); round++) {
+      if (round > MAX_ROUNDS) throw new Error(`${method}: the server has asked more than ${MAX_ROUNDS} times`)
+      const { requestState, inputRequests } = result as { requestState?: string; inputRequests?: Questions }
+      const inputResponses = await this.#answerAll(inputRequests ?? {})
+      const state = requestState === undefined ? {} : { requestState }
+      result = await this.#once(method, { ...params, inputResponses, ...state }, options)
+    }
+    return result
+  }
+
+  async #once(method: string, params: Members, options: RequestOptions): Promise<Members> {
     return await this.requestAs(this.#nextId++, { method, params }, options)
+  }
+
+  #canAnswer({ resultType, inputRequests }: Members): boolean {
+    if (resultType !== 'input_required') return false
+    return Object.values((inputRequests ?? {}) as Questions).every(({ method }) => this.#answers.knows(method))
+  }
+
+  async #answerAll(questions: Questions): Promise<Members> {
+    const answers: Record<string, unknown> = {}
+    for (const [key, question] of Object.entries(questions)) answers[key] = await this.#answers.answer(question, key)
+    return answers
   }
 
   /** A request under an id of your own. */
@@ -180,8 +216,10 @@ export class TestClient {
   }
 
   async #initialize(): Promise<void> {
-    const { clientInfo = { name: 'test', version: '1.0.0' }, capabilities = {}, logLevel } = this.#options
-    this.initialized = await this.request('initialize', { protocolVersion: this.protocol, clientInfo, capabilities })
+    const { clientInfo = { name: 'test', version: '1.0.0' }, logLevel } = this.#options
+    const { protocol: protocolVersion } = this
+    const capabilities = this.#capabilities
+    this.initialized = await this.request('initialize', { protocolVersion, clientInfo, capabilities })
     await this.notify('notifications/initialized')
     if (logLevel !== undefined) await this.request('logging/setLevel', { level: logLevel })
   }
@@ -192,6 +230,18 @@ export class TestClient {
     await this.notify('notifications/cancelled', { requestId: id })
   }
 
+  async #answer(request: WireMessage): Promise<void> {
+    this.requests.push(request)
+    const { id, method } = request
+    if (method !== 'ping' && !this.#answers.knows(method)) return
+    try {
+      const result = method === 'ping' ? {} : await this.#answers.answer(request)
+      await this.#wire.send({ jsonrpc: '2.0', id, result })
+    } catch (error) {
+      await this.#wire.send({ jsonrpc: '2.0', id, error: { code: -32603, message: String(error) } })
+    }
+  }
+
   #withMeta(params: Members, { progressToken, meta }: RequestOptions): Members {
     const own = isSessionVersion(this.protocol) ? {} : this.#envelope()
     const token = progressToken === undefined ? {} : { progressToken }
@@ -199,11 +249,15 @@ export class TestClient {
     return Object.keys(all).length === 0 ? params : { ...params, _meta: all }
   }
 
+  get #capabilities(): ClientCapabilities {
+    return { ...this.#answers.capabilities, ...this.#options.capabilities }
+  }
+
   #envelope(): Members {
-    const { clientInfo, capabilities = {}, logLevel } = this.#options
+    const { clientInfo, logLevel } = this.#options
     return {
       [`${META}protocolVersion`]: this.protocol,
-      [`${META}clientCapabilities`]: capabilities,
+      [`${META}clientCapabilities`]: this.#capabilities,
       ...(clientInfo === undefined ? {} : { [`${META}clientInfo`]: clientInfo }),
       ...(logLevel === undefined ? {} : { [`${META}logLevel`]: logLevel }),
     }
@@ -211,7 +265,8 @@ export class TestClient {
 
   #receive(message: WireMessage): void {
     if (Object.hasOwn(message, 'method')) {
-      this.notifications.push(message)
+      if (!Object.hasOwn(message, 'id')) this.notifications.push(message)
+      else void this.#answer(message)
       return
     }
     const pending = this.#pending.get(message['id'])

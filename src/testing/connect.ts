@@ -5,7 +5,7 @@ import { type Server, toServer } from '../server/server.js'
 import { type ClientOptions, TestClient } from './client.js'
 import { memoryWire } from './wire.js'
 
-const OPTIONS = ['protocol', 'clientInfo', 'capabilities', 'logLevel']
+const OPTIONS = ['protocol', 'clientInfo', 'capabilities', 'logLevel', 'elicit', 'sample', 'roots']
 const VERSIONS = [...SESSION_VERSIONS, ...STATELESS_VERSIONS]
 
 /**

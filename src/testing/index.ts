@@ -1,4 +1,5 @@
 export type { ProtocolVersion } from '../protocol/versions.js'
+export type { AnswerOptions, ElicitAnswer } from './answers.js'
 export {
   type CallToolResult,
   type ClientOptions,

@@ -28,6 +28,14 @@ function sessionCodec(version: SessionVersion): Codec {
     unknownId: 'null',
     progressMessage: version >= '2025-03-26',
     errorNumber: (code) => SESSION_NUMBERS[code],
+    encodeQuestion: (method, params, id) =>
+      method === 'elicitation/create' && version < '2025-06-18'
+        ? undefined
+        : params['mode'] === 'url'
+          ? version < '2025-11-25'
+            ? undefined
+            : { ...params, elicitationId: id }
+          : params,
     project: (kind, item) => projection.project(kind, item as Members),
     encodeResult: (method, result) =>
       result instanceof SerializedResult

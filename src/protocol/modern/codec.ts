@@ -28,6 +28,7 @@ export const modernCodec: Codec = {
   unknownId: undefined,
   progressMessage: true,
   errorNumber: (code) => STATELESS_NUMBERS[code],
+  encodeQuestion: (_method, params) => params,
   project: (_kind, item) => item,
   encodeResult,
 }

@@ -36,11 +36,11 @@ export class Chain {
   round = 0
   /** When the last round that was sent is over, in milliseconds. */
   deadlineMs = 0
-  readonly recorded = new Map<string, Recorded>()
-  readonly open = new Map<string, OpenQuestion>()
+  readonly recorded: Map<string, Recorded> = new Map()
+  readonly open: Map<string, OpenQuestion> = new Map()
   /** Values of `session.once`, as JSON gives them back. */
-  readonly once = new Map<string, Promise<unknown>>()
-  readonly onceValues = new Map<string, unknown>()
+  readonly once: Map<string, Promise<unknown>> = new Map()
+  readonly onceValues: Map<string, unknown> = new Map()
   /** Keys of recorded answers that the handler has not asked for again: until then it runs what it ran before. */
   readonly #ahead = new Set<string>()
   #anonymous = 0

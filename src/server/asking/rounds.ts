@@ -173,7 +173,11 @@ export class Rounds {
   }
 
   /** A run of the handler that knows what an earlier one was told. */
-  #restored({ target }: RoundCall, state: RoundState, record: (key: string, mark: string) => Recorded | undefined): Thread {
+  #restored(
+    { target }: RoundCall,
+    state: RoundState,
+    record: (key: string, mark: string) => Recorded | undefined,
+  ): Thread {
     const thread = new Thread(target)
     const chain = new Chain(state.chain)
     chain.round = state.round
