@@ -2,6 +2,9 @@ import type { Connecting, Merged, Visible } from './session.js'
 
 type AllowList = ReadonlySet<string> | undefined
 
+/** Names that a caller may see; null stands for all. */
+export type AllowLists = Readonly<Record<Visible, readonly string[] | null>>
+
 /** Who is calling and what they may see: what `connect` leaves behind for the calls that it let in. */
 export class Access implements Connecting {
   readonly id: string | undefined
@@ -36,6 +39,24 @@ export class Access implements Connecting {
     fork.principal = this.principal
     Object.assign(fork.#allowed, this.#allowed)
     return fork
+  }
+
+  /** What may be seen, as JSON. */
+  get allowLists(): AllowLists {
+    const { tools, prompts, resourceTemplates } = this.#allowed
+    const listOf = (allowed: AllowList): readonly string[] | null => (allowed === undefined ? null : [...allowed])
+    return {
+      tools: listOf(tools),
+      prompts: listOf(prompts),
+      resourceTemplates: listOf(resourceTemplates),
+    }
+  }
+
+  set allowLists(lists: AllowLists) {
+    for (const what of ['tools', 'prompts', 'resourceTemplates'] as const) {
+      const names = lists[what]
+      this.#allowed[what] = names === null ? undefined : new Set(names)
+    }
   }
 
   sees(what: Visible, name: string): boolean {

@@ -70,7 +70,7 @@ export interface Asking {
    */
   elicit<State, Content>(step: StepReference<State, Content>, options: { readonly state: State }): Asked
   /** Asks several questions at once, by name, and waits for all answers. */
-  ask<const Questions extends Readonly<Record<string, Question<never>>>>(
+  ask<const Questions extends Readonly<Record<string, Question<unknown>>>>(
     questions: Questions,
     options?: AskOptions,
   ): Promise<Answers<Questions>>

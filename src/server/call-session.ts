@@ -196,7 +196,7 @@ export class CallSession implements Session {
     return answer as Answer<never>
   }
 
-  async ask<const Questions extends Readonly<Record<string, Question<never>>>>(
+  async ask<const Questions extends Readonly<Record<string, Question<unknown>>>>(
     questions: Questions,
     options: AskOptions = {},
   ): Promise<Answers<Questions>> {
@@ -281,6 +281,15 @@ export class CallSession implements Session {
     return this.#exchange.send(message)
   }
 
+  get request(): RequestMessage {
+    return this.#request
+  }
+
+  /** The session of another request for what this one called. */
+  sibling(parts: Omit<CallSessionParts, 'catalogue' | 'asking' | 'report'>): CallSession {
+    return new CallSession({ ...parts, catalogue: this.#offered, asking: this.#asking, report: this.#report })
+  }
+
   /**
    * Goes on with another request of the same call: what this session is told of its client, and sends, is that request's from
    * here on, and what ends the request ends this call.
@@ -332,6 +341,11 @@ export class CallSession implements Session {
   close(): void {
     this.#over = true
     this.#goesOn?.close()
+  }
+
+  /** Why the call is over for its handler; undefined while it is not. */
+  get reason(): Error | undefined {
+    return this.#reason
   }
 
   /** True when the call has its answer, or will have none. */

@@ -79,7 +79,7 @@ export class Dispatcher {
         message: `Method not found: ${request.method}`,
       })
     }
-    if (this.#draining) return refuse(client.codec, request.id, SHUTTING_DOWN)
+    if (this.#draining && !this.#goesOn(request)) return refuse(client.codec, request.id, SHUTTING_DOWN)
     if (client.calls?.has(request.id)) {
       return refuse(client.codec, request.id, {
         code: 'INVALID_REQUEST',
@@ -94,6 +94,11 @@ export class Dispatcher {
     } catch (error) {
       return this.#fail(session, error)
     }
+  }
+
+  /** Handlers that wait here for their clients, and cannot go on elsewhere, get their time too. */
+  #goesOn({ params }: RequestMessage): boolean {
+    return params['requestState'] !== undefined && this.#context.asking.rounds.parked > 0
   }
 
   #session(request: RequestMessage, caller: Caller, exchange: Exchange): CallSession {
@@ -142,10 +147,13 @@ export class Dispatcher {
   /** No new calls from here on; those that run may finish, and are aborted when `ms` have passed. */
   async drain(ms: number): Promise<void> {
     this.#draining = true
+    const { rounds } = this.#context.asking
+    rounds.drain()
     const deadline = Date.now() + ms
-    while (this.#running.size > 0 && Date.now() < deadline) await elapsed(Math.min(DRAIN_CHECK_MS, ms))
-    for (const session of [...this.#running])
-      session.abort(new McpError(SHUTTING_DOWN.code, SHUTTING_DOWN.message, SHUTTING_DOWN))
+    while (this.#running.size + rounds.parked > 0 && Date.now() < deadline) await elapsed(Math.min(DRAIN_CHECK_MS, ms))
+    const shuttingDown = new McpError(SHUTTING_DOWN.code, SHUTTING_DOWN.message, SHUTTING_DOWN)
+    for (const session of [...this.#running]) session.abort(shuttingDown)
+    rounds.abortAll(shuttingDown)
   }
 
   #finish(method: Method, session: CallSession, result: Result): Answer {

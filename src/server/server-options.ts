@@ -20,6 +20,10 @@ export interface ServerOptions {
   readonly requestStateTtlMs?: number
   /** How handlers wait while their clients are asked. */
   readonly continuations?: ContinuationOptions
+  /** Milliseconds between two signs of life to the other nodes; after three missed ones a node counts as gone. @default 5_000 */
+  readonly heartbeatMs?: number
+  /** A name for this node, for people: letters, digits, `_`, `-` and `.`. @default none */
+  readonly nodeId?: string
   /** How long a session may be unused, in milliseconds. @default 86_400_000, a day */
   readonly sessionTtlMs?: number
   /** Sessions that one node opens; the one that was idle longest makes room. @default 10_000 */
@@ -41,11 +45,25 @@ export interface ServerOptions {
 }
 
 const COUNTS = ['requestStateTtlMs', 'sessionTtlMs', 'maxSessions', 'maxListens', 'maxSubscriptions'] as const
-const TIMES = ['callTimeoutMs', 'drainMs'] as const
-const OPTIONS = ['backplane', 'onError', 'sessions', 'resume', 'clock', 'ids', 'continuations', ...COUNTS, ...TIMES]
+const TIMES = ['callTimeoutMs', 'drainMs', 'heartbeatMs'] as const
+const OPTIONS = [
+  'backplane',
+  'onError',
+  'sessions',
+  'resume',
+  'clock',
+  'ids',
+  'continuations',
+  'nodeId',
+  ...COUNTS,
+  ...TIMES,
+]
 const DAY_MS = 86_400_000
 
-export type ResolvedServerOptions = Required<Omit<ServerOptions, 'resume' | 'callTimeoutMs' | 'continuations'>> & {
+export type ResolvedServerOptions = Required<
+  Omit<ServerOptions, 'resume' | 'callTimeoutMs' | 'continuations' | 'nodeId'>
+> & {
+  readonly nodeId: string | undefined
   readonly continuations: Required<ContinuationOptions>
   readonly resume: Required<ResumeOptions>
   readonly callTimeoutMs: number | undefined
@@ -71,9 +89,18 @@ export function resolveServerOptions(options: ServerOptions): ResolvedServerOpti
     maxSubscriptions: options.maxSubscriptions ?? 1000,
     callTimeoutMs: options.callTimeoutMs,
     drainMs: options.drainMs ?? 10_000,
+    heartbeatMs: options.heartbeatMs ?? 5000,
+    nodeId: options.nodeId === undefined ? undefined : nodeName(options.nodeId),
     clock,
     ids: options.ids ?? (() => crypto.randomUUID()),
   }
+}
+
+function nodeName(name: unknown): string {
+  if (typeof name === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(name)) return name
+  throw new TypeError(
+    `createServer: nodeId must be 1 to 64 letters, digits, '_', '-' or '.', not ${JSON.stringify(name)}`,
+  )
 }
 
 const MODES = ['park', 'replay'] as const

@@ -22,6 +22,7 @@ import type { Exchange } from './exchange.js'
 import { Limits } from './limits.js'
 import { ALL_LISTS, Listeners, tellMissed } from './listeners.js'
 import { Listens } from './listens.js'
+import { Nodes } from './nodes.js'
 import { Pages } from './pages.js'
 import { reachableStore } from './reachable-store.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
@@ -48,6 +49,8 @@ export class Server {
   /** @internal */
   readonly channels: Channels | undefined
   /** @internal */
+  readonly nodes: Nodes
+  /** @internal */
   readonly telemetry: Telemetry = new Telemetry()
   readonly #options: ResolvedServerOptions
   readonly #context: ServerContext
@@ -61,6 +64,10 @@ export class Server {
     this.#options = options
     const listeners = new Listeners()
     this.#secrets = secretsOf(router, options)
+    const { backplane, heartbeatMs, nodeId } = options
+    // A node that starts again is another one: what the first had in memory is gone.
+    const id = nodeId === undefined ? uuid() : `${nodeId}.${uuid()}`
+    this.nodes = new Nodes({ backplane, heartbeatMs, id, report: (error) => this.report(error) })
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
@@ -101,25 +108,33 @@ export class Server {
   }
 
   #asking(): Asking {
-    const { backplane, clock, ids, continuations, requestStateTtlMs } = this.#options
+    const { backplane, clock, continuations, requestStateTtlMs } = this.#options
     const { store } = backplane
-    const states = new RoundStates({ seal: () => this.#secrets.seal(), store, clock, ids, ttlMs: requestStateTtlMs })
-    const log = new RoundLog({ backplane, ids, report: (error) => this.report(error) })
+    const states = new RoundStates({
+      seal: () => this.#secrets.seal(),
+      store,
+      clock,
+      ids: uuid,
+      ttlMs: requestStateTtlMs,
+    })
+    const { nodes } = this
+    const log = new RoundLog({ backplane, nodes, ids: uuid, report: (error) => this.report(error) })
     const rounds = new Rounds({
       states,
       log,
       continuations,
       clock,
-      ids,
+      ids: uuid,
       stateTtlMs: requestStateTtlMs,
-      node: ids(),
+      backplane,
+      nodes,
       report: (error, session) => this.#context.report(error, session),
     })
     const streamOf = (id: string): ((message: string) => Promise<void>) | undefined => {
       const channel = this.channels?.ofSession(id)
       return channel && ((message) => channel.send(message))
     }
-    return new Asking({ rounds, once: new Once(store, clock), ids, streamOf })
+    return new Asking({ rounds, once: new Once(store, clock), ids: uuid, streamOf })
   }
 
   /** @internal All clients are of this machine: a secret of this process is enough. `warn` is called when one is made. */
@@ -189,6 +204,7 @@ export class Server {
     this.channels?.endAll()
     await this.#dispatcher.drain(drainMs)
     this.sessions?.leave()
+    await this.nodes.stop()
   }
 
   /** @internal */
@@ -267,6 +283,8 @@ export class Server {
     this.#context.report(error, undefined)
   }
 }
+
+const uuid = (): string => crypto.randomUUID()
 
 function secretsOf({ options }: Router<never>, { backplane }: ResolvedServerOptions): Secrets {
   const secrets = new Secrets(options)

@@ -321,7 +321,7 @@ export function slowBackplane(inner: Backplane = memoryBackplane()): Backplane {
       await store.drop(log)
     },
   }
-  return { pubSub: inner.pubSub, store: slow }
+  return { ...inner, store: slow }
 }
 
 export interface Pipe {

@@ -82,6 +82,7 @@ export class Asking implements Asker<CallSession> {
         return await readResponse(question, await this.#request(session, question, timeoutMs))
       } finally {
         chain.open.delete(key)
+        chain.freeKey(questions[at]?.key)
       }
     })
     return await Promise.all(answers)

@@ -44,6 +44,7 @@ export class Chain {
   /** Keys of recorded answers that the handler has not asked for again: until then it runs what it ran before. */
   readonly #ahead = new Set<string>()
   #anonymous = 0
+  #anonymousOpen = false
 
   constructor(id: string) {
     this.id = id
@@ -81,11 +82,12 @@ export class Chain {
    */
   nextKey(given: string | undefined, what: string): string {
     if (given === undefined) {
-      if (this.#anonymousOpen()) {
+      if (this.#anonymousOpen) {
         throw new TypeError(
           `${what}: a question without a key is open already; give both a key, or ask them together with session.ask({ … })`,
         )
       }
+      this.#anonymousOpen = true
       this.#anonymous++
       return `q${this.#anonymous}`
     }
@@ -96,8 +98,9 @@ export class Chain {
     return given
   }
 
-  #anonymousOpen(): boolean {
-    return this.#anonymous > 0 && this.open.has(`q${this.#anonymous}`)
+  /** A question without a key of its own has its answer: another one may be asked. */
+  freeKey(given: string | undefined): void {
+    if (given === undefined) this.#anonymousOpen = false
   }
 
   /** Takes what a client answered; what does not fit stays open. */

@@ -1,9 +1,11 @@
+import type { Backplane } from '../../backplane/backplane.js'
 import { McpError } from '../../errors.js'
 import { LONGEST_TIMER_MS } from '../../options.js'
 import type { AskOptions } from '../../router/asked.js'
 import { setOwn } from '../../router/json-value.js'
 import { type Answer, missingCapabilities, type Question } from '../../router/question.js'
 import type { CallSession } from '../call-session.js'
+import type { Nodes } from '../nodes.js'
 import { Chain, ContinuationMoved, handlerChanged, type Recorded } from './chain.js'
 import type { ContinuationOptions } from './continuation-options.js'
 import { digest } from './digest.js'
@@ -22,8 +24,8 @@ export interface RoundsOptions {
   readonly ids: () => string
   /** Milliseconds for which a state without a deadline is good. */
   readonly stateTtlMs: number
-  /** The name of this node, another one each time that it starts. */
-  readonly node: string
+  readonly backplane: Backplane
+  readonly nodes: Nodes
   readonly report: (error: unknown, session: CallSession | undefined) => void
 }
 
@@ -63,7 +65,10 @@ export class OpenRounds {
       named: key !== undefined,
       timeoutMs,
     }))
-    return Promise.all(asked.map((one) => this.#askOne(session, thread, one)))
+    const answers = asked.map((one) =>
+      this.#askOne(session, thread, one).finally(() => chain.freeKey(one.named ? one.key : undefined)),
+    )
+    return Promise.all(answers)
   }
 
   chainOf(thread: Thread): Chain {
@@ -73,12 +78,13 @@ export class OpenRounds {
 
   async #askOne(session: CallSession, thread: Thread, asked: AskedQuestion): Promise<Answer<unknown>> {
     const { question, key } = asked
-    if (!isSupported(session, question)) return UNSUPPORTED
     const chain = this.chainOf(thread)
-    const recorded = chain.take(key) ?? this.#given(session, asked)
+    const earlier = chain.take(key)
+    if (earlier === undefined && !isSupported(session, question)) return UNSUPPORTED
+    const recorded = earlier ?? this.#given(session, asked)
     if (recorded === undefined) return await this.#open(session, thread, asked)
     const mark = await digest(question.fingerprint)
-    if (recorded.digest !== undefined && recorded.digest !== mark) return this.#fail(session, thread, handlerChanged())
+    if (recorded.digest !== undefined && recorded.digest !== mark) throw this.fail(session, thread, handlerChanged())
     if (recorded.timedOut) return TIMEOUT
     const answer = await question.read(recorded.response)
     if (answer === undefined) return await this.#open(session, thread, asked)
@@ -94,6 +100,7 @@ export class OpenRounds {
 
   #open(session: CallSession, thread: Thread, { question, key, timeoutMs }: AskedQuestion): Promise<Answer<unknown>> {
     if (thread.phase === 'over') return Promise.resolve(UNSUPPORTED)
+    if (session.reason !== undefined) return Promise.reject(session.reason)
     return new Promise((resolve, reject) => {
       const mark = digest(question.fingerprint)
       this.chainOf(thread).open.set(key, { question, digest: mark, timeoutMs, sent: false, resolve, reject })
@@ -107,7 +114,7 @@ export class OpenRounds {
     thread.sending = true
     setTimeout(() => {
       this.#send(session, thread)
-        .catch((error: unknown) => this.#fail(session, thread, error))
+        .catch((error: unknown) => void this.fail(session, thread, error))
         .finally(() => {
           thread.sending = false
         })
@@ -116,9 +123,12 @@ export class OpenRounds {
 
   async #send(session: CallSession, thread: Thread): Promise<void> {
     const chain = this.chainOf(thread)
-    if (thread.phase === 'over') return chain.settleOpen(UNSUPPORTED)
-    const { continuations, clock, node, states } = this.#options
+    if (session.reason !== undefined) return chain.rejectOpen(session.reason)
+    if (thread.waiting === undefined) return chain.settleOpen(UNSUPPORTED)
+    const { continuations, clock, nodes, states } = this.#options
     if (continuations.mode === 'replay' && !thread.target.replay) throw notReplayable(thread.target)
+    // Whoever gets the answer must be able to find this node.
+    await nodes.start()
     const asked = [...chain.open]
     const timeoutMs = Math.min(...asked.map(([, open]) => open.timeoutMs))
     const deadlineMs = clock() + timeoutMs
@@ -128,14 +138,14 @@ export class OpenRounds {
       chain: chain.id,
       round,
       kind: 'inline',
-      node,
+      node: nodes.id,
       open: Object.fromEntries(marks),
       recorded: Object.fromEntries(chain.recorded),
       once: Object.fromEntries(chain.onceValues),
       deadlineMs,
       singleUse: true,
     })
-    if (thread.waiting === undefined) return
+    if (thread.waiting === undefined) return chain.settleOpen(UNSUPPORTED)
     chain.round = round
     chain.deadlineMs = deadlineMs
     const inputRequests: Record<string, object> = {}
@@ -151,8 +161,8 @@ export class OpenRounds {
   #park(session: CallSession, thread: Thread, timeoutMs: number): void {
     const chain = this.chainOf(thread)
     const parked = this.#parkable(session, thread, timeoutMs)
-    if (this.#options.continuations.mode === 'replay') return parked.abort(new ContinuationMoved())
-    if (this.parked.add(parked)) {
+    const { mode } = this.#options.continuations
+    if (mode === 'park' && this.parked.add(parked)) {
       thread.phase = 'parked'
       session.pausing.pause()
       return
@@ -200,12 +210,12 @@ export class OpenRounds {
   }
 
   /** A call that cannot go on: its request gets the error, and its handler is told. */
-  #fail(session: CallSession, thread: Thread, error: unknown): never {
+  fail(session: CallSession, thread: Thread, error: unknown): Error {
     const reason = error instanceof Error ? error : new Error('The call cannot go on', { cause: error })
     thread.finish()?.reject(reason)
     session.expire(reason)
     this.chainOf(thread).rejectOpen(reason)
-    throw reason
+    return reason
   }
 }
 

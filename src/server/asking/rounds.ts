@@ -9,8 +9,9 @@ import type { CallSession } from '../call-session.js'
 import { Chain, ContinuationMoved, type Recorded } from './chain.js'
 import { digest } from './digest.js'
 import { InputRequiredResult } from './input-required-result.js'
+import { toFailed, toMoved } from './moved.js'
 import { inputRequest, MARGIN_MS, OpenRounds, type ParkedThread, type RoundsOptions } from './open-rounds.js'
-import { toFailed, toMoved } from './round-log.js'
+import { type FollowUp, Relay } from './relay.js'
 import { type RoundState, refuseState } from './round-states.js'
 import { type NamedQuestion, type Target, Thread } from './thread.js'
 
@@ -30,10 +31,13 @@ type Responses = Readonly<Record<string, unknown>>
 export class Rounds {
   readonly #options: RoundsOptions
   readonly #open: OpenRounds
+  readonly #relay: Relay
 
   constructor(options: RoundsOptions) {
     this.#options = options
     this.#open = new OpenRounds(options)
+    this.#relay = new Relay(options)
+    options.nodes.on('follow-up', (followUp: FollowUp) => this.#takeOver(followUp))
   }
 
   /** Handlers that wait here. */
@@ -75,7 +79,7 @@ export class Rounds {
       ...ending,
       chain: chain.id,
       round,
-      node: this.#options.node,
+      node: this.#options.nodes.id,
       open,
       recorded: {},
       once: Object.fromEntries(chain.onceValues),
@@ -130,15 +134,34 @@ export class Rounds {
       this.#timeOutElsewhere(call, state).catch((error: unknown) => this.#options.report(error, session))
       throw refuseState('expired')
     }
+    const elsewhere = state.kind === 'inline' ? await this.#relay.offer(session, state) : undefined
+    if (elsewhere !== undefined) return await elsewhere()
     if (state.singleUse && !(await log.claim(state, ttlMs))) return await this.#join(session, state)
     try {
       const result = await this.#move(call, state)
       if (state.singleUse) await log.done(state, toMoved(result), ttlMs)
       return result
     } catch (error) {
-      if (state.singleUse) await log.done(state, toFailed(error), ttlMs)
+      // It is reported where the request ends.
+      if (state.singleUse) await log.done(state, toFailed(error, ignore), ttlMs)
       throw error
     }
+  }
+
+  /** Another node has got the answers for a handler that waits here. */
+  async #takeOver(followUp: FollowUp): Promise<void> {
+    const { state } = followUp
+    const { log, clock } = this.#options
+    const parked = this.#open.parked.get(state.chain)
+    const ttlMs = Math.max(0, (state.deadlineMs ?? 0) - clock()) + MARGIN_MS
+    const ours = parked?.round === state.round && (await log.claim(state, ttlMs))
+    if (parked === undefined || !ours) return await this.#relay.decline(followUp)
+    if (!this.#open.parked.take(parked)) {
+      await log.giveBack(state)
+      return await this.#relay.decline(followUp)
+    }
+    const moved = await this.#relay.take(followUp, parked.session, (request) => this.#resume(parked, request, state))
+    await log.done(state, moved, ttlMs)
   }
 
   /** The round is ours. */
@@ -146,7 +169,8 @@ export class Rounds {
     const { session, target } = call
     const parked = this.#open.parked.get(state.chain)
     if (state.kind === 'inline') {
-      if (parked !== undefined && this.#open.parked.take(parked)) return await this.#resume(parked, session, state)
+      if (parked?.round === state.round && this.#open.parked.take(parked))
+        return await this.#resume(parked, session, state)
       if (!target.replay) throw refuseState('node_lost')
     }
     session.thread = this.#restored(call, state, (key, digest) => {
@@ -167,7 +191,7 @@ export class Rounds {
       for (const key of Object.keys(state.open)) await chain.answer(key, ownMember(request.inputResponses, key))
       if (chain.open.size > 0) this.#open.sendSoon(session, thread)
     } catch (error) {
-      thread.finish()?.reject(error)
+      this.#open.fail(session, thread, error)
     }
     return await next
   }
@@ -220,6 +244,8 @@ export interface EndOfRound {
   readonly questions: Readonly<Record<string, Question<unknown>>>
   readonly singleUse: boolean
 }
+
+const ignore = (): void => undefined
 
 function ownMember(members: Responses | undefined, key: string): unknown {
   return members !== undefined && Object.hasOwn(members, key) ? members[key] : undefined
