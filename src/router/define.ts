@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Awaitable } from '../awaitable.js'
 import type { AnyDefinition } from './catalogue.js'
+import type { Deferred } from './deferred.js'
 import {
   definePrompt,
   type PromptArguments,
@@ -59,7 +60,7 @@ export interface DefinitionBuilders<Assigns extends object> {
     handler: (
       params: StandardSchemaV1.InferOutput<Schema>,
       session: Session<Assigns>,
-    ) => Awaitable<PromptResult | RawPromptResult | string>,
+    ) => Awaitable<PromptResult | RawPromptResult | string | Deferred>,
   ): PromptDefinition<Assigns>
   /** A resource at a fixed URI, or at all URIs of a pattern. */
   resource<const Pattern extends string>(

@@ -7,6 +7,7 @@ import type {
   ResourceContents,
   TraceContext,
 } from '../protocol/model.js'
+import type { Deferred, ProgressRef } from './deferred.js'
 
 /** The request that is being served. */
 export interface CallFacts {
@@ -86,6 +87,16 @@ export interface Session<Assigns extends object = object> extends Connecting<Ass
    * Resolves when the client's connection took the message, so that awaiting it paces a fast loop.
    */
   notifyProgress(progress: number, total?: number, message?: string): Promise<void>
+  /**
+   * A name for the progress of this call that other processes can use: `server.notifyProgress(ref, …)`. Null when the client
+   * did not ask.
+   */
+  progressRef(): ProgressRef | null
+  /**
+   * Lets the answer come later, from anywhere: return what this gives from the handler of a tool, prompt or resource, and hand its
+   * `ref` to whoever calls `server.respond(ref, result)`, within `deferMs`.
+   */
+  defer(): Deferred
   /** Sends a notification of your own on this call's stream. */
   notify(method: string, params?: object): Promise<void>
   /** Sets the least level that `log` sends: for this call, or the rest of the session where the version says so. */

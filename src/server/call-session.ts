@@ -15,7 +15,9 @@ import {
 } from '../protocol/model.js'
 import { Access } from '../router/access.js'
 import type { Catalogue } from '../router/catalogue.js'
+import type { Deferred, ProgressRef } from '../router/deferred.js'
 import type { CallFacts, Merged, Session, SessionLog, Visible } from '../router/session.js'
+import type { CallRefs } from './call-refs.js'
 import type { Caller, Client } from './client.js'
 import type { Exchange } from './exchange.js'
 import { followedUri } from './followed-uri.js'
@@ -33,6 +35,7 @@ export interface CallSessionParts extends Caller {
   readonly catalogue: Catalogue
   readonly request: RequestMessage
   readonly exchange: Exchange
+  readonly refs: CallRefs
   /** Takes what the handler does wrong without failing for it. */
   readonly report: (error: unknown) => void
 }
@@ -46,6 +49,7 @@ export class CallSession implements Session {
   readonly access: Access
   readonly #request: RequestMessage
   readonly #exchange: Exchange
+  readonly #refs: CallRefs
   readonly #report: (error: unknown) => void
   readonly #meta: Json | undefined
   #allowsNotification: ((method: string) => boolean) | undefined
@@ -60,10 +64,11 @@ export class CallSession implements Session {
   #over = false
   #watching = false
   #cancelled: CallCancelled | undefined
+  #onOver: (() => void)[] | undefined
   #onCancel: (() => void) | undefined
   #onAbort: ((error: Error) => void) | undefined
 
-  constructor({ catalogue, request, client, access, exchange, report }: CallSessionParts) {
+  constructor({ catalogue, request, client, access, exchange, refs, report }: CallSessionParts) {
     this.client = client
     this.access = access ?? new Access(client.sessionId)
     this.params = request.params
@@ -71,6 +76,7 @@ export class CallSession implements Session {
     this.#offered = catalogue
     this.#request = request
     this.#exchange = exchange
+    this.#refs = refs
     this.#report = report
     this.#meta = metaOf(request.params)
     this.#logLevel = client.logLevel ?? client.codec.defaultLogLevel
@@ -157,6 +163,14 @@ export class CallSession implements Session {
     await this.notify('notifications/progress', { progressToken, progress, ...of, ...told })
   }
 
+  progressRef(): ProgressRef | null {
+    return this.progressToken === undefined ? null : this.#refs.progress(this)
+  }
+
+  defer(): Deferred {
+    return this.#refs.defer(this)
+  }
+
   /** Never rejects: a notification that nobody awaits must not end the process. */
   async notify(method: string, params?: object): Promise<void> {
     if (this.#over || this.#allowsNotification?.(method) === false) return
@@ -224,6 +238,7 @@ export class CallSession implements Session {
   cancel(reason?: string): void {
     if (this.#over) return
     this.#over = true
+    this.#tellOver()
     this.#cancelled = new CallCancelled(reason ?? 'The client cancelled the call')
     this.#controller?.abort(this.#cancelled)
     this.#onCancel?.()
@@ -244,6 +259,18 @@ export class CallSession implements Session {
   /** Nothing is sent for this call any more. */
   close(): void {
     this.#over = true
+    this.#tellOver()
+  }
+
+  /** Tells once when the call is over, in whatever way. */
+  onOver(listener: () => void): void {
+    this.#onOver = [...(this.#onOver ?? []), listener]
+  }
+
+  #tellOver(): void {
+    const listeners = this.#onOver
+    this.#onOver = undefined
+    for (const listener of listeners ?? []) listener()
   }
 
   /** True when the call has its answer, or will have none. */

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../awaitable.js'
 import type { Result } from '../protocol/model.js'
 import type { Router } from '../router/router.js'
+import type { CallRefs } from './call-refs.js'
 import type { CallSession } from './call-session.js'
 import type { Limits } from './limits.js'
 import type { Listeners } from './listeners.js'
@@ -15,6 +16,8 @@ export interface ServerContext {
   readonly limits: Limits
   readonly listeners: Listeners
   readonly listens: Listens
+  /** Calls that can be named from elsewhere. */
+  readonly refs: CallRefs
   readonly telemetry: Telemetry
   readonly callTimeoutMs: number | undefined
   readonly maxSubscriptions: number

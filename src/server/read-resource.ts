@@ -3,15 +3,18 @@ import type { ResourceContents } from '../protocol/model.js'
 import type { Catalogue, ResolvedResource } from '../router/catalogue.js'
 import { type ReadResult, toReadResult } from '../router/resource-result.js'
 import type { Session } from '../router/session.js'
+import { whenAnswered } from './deferral.js'
+import type { ReferredCall } from './referred-call.js'
 
 /** Runs the handler of a resource. @throws McpError `RESOURCE_NOT_FOUND` when it has nothing. */
 export async function readResolved(
   { offered, params }: ResolvedResource,
   uri: string,
-  session: Session,
+  session: Session & ReferredCall,
 ): Promise<ReadResult> {
   const handler = offered.definition.handler as (params: unknown, session: Session) => unknown
-  const result = toReadResult(await handler(params, session), uri, offered.definition.mimeType)
+  const returned = await whenAnswered(session, await handler(params, session))
+  const result = toReadResult(returned, uri, offered.definition.mimeType)
   if (result === undefined) throw notFound(uri)
   return result
 }
@@ -24,7 +27,7 @@ export function notFound(uri: string): McpError {
 /** Reads a resource by its name in a catalogue, for a handler that wants it inside its own answer. */
 export async function readNamed(
   catalogue: Catalogue,
-  session: Session,
+  session: Session & ReferredCall,
   { name, params }: { name: string; params: Readonly<Record<string, unknown>> },
 ): Promise<ResourceContents> {
   const offered = session.sees('resourceTemplates', name) ? catalogue.resources.get(name) : undefined

@@ -27,6 +27,8 @@ export interface ServerOptions {
   readonly maxSubscriptions?: number
   /** Milliseconds that any call may take; see `timeoutMs` of a tool. @default none */
   readonly callTimeoutMs?: number
+  /** Milliseconds that an answer may take which a handler has deferred. @default 300_000, five minutes */
+  readonly deferMs?: number
   /** Milliseconds that running calls get when the server closes. @default 10_000 */
   readonly drainMs?: number
   /** The time in milliseconds. @default Date.now */
@@ -36,7 +38,7 @@ export interface ServerOptions {
 }
 
 const COUNTS = ['sessionTtlMs', 'maxSessions', 'maxListens', 'maxSubscriptions'] as const
-const TIMES = ['callTimeoutMs', 'drainMs'] as const
+const TIMES = ['callTimeoutMs', 'deferMs', 'drainMs'] as const
 const OPTIONS = ['backplane', 'onError', 'sessions', 'resume', 'clock', 'ids', ...COUNTS, ...TIMES]
 const DAY_MS = 86_400_000
 
@@ -62,6 +64,7 @@ export function resolveServerOptions(options: ServerOptions): ResolvedServerOpti
     maxListens: options.maxListens ?? 16,
     maxSubscriptions: options.maxSubscriptions ?? 1000,
     callTimeoutMs: options.callTimeoutMs,
+    deferMs: options.deferMs ?? 300_000,
     drainMs: options.drainMs ?? 10_000,
     clock,
     ids: options.ids ?? (() => crypto.randomUUID()),

@@ -3,9 +3,12 @@ import type { RequestMessage } from '../protocol/jsonrpc.js'
 import { notificationMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
 import { Access } from '../router/access.js'
+import type { CallRef, ProgressRef } from '../router/deferred.js'
 import { isRefusal, type Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
 import type { ConnectRequest } from '../router/session.js'
+import type { FreeReturn } from '../router/tool.js'
+import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
 import type { CallSession } from './call-session.js'
 import { Channels } from './channels.js'
 import type { Caller, Client } from './client.js'
@@ -16,6 +19,7 @@ import type { Exchange } from './exchange.js'
 import { Limits } from './limits.js'
 import { ALL_LISTS, Listeners, tellMissed } from './listeners.js'
 import { Listens } from './listens.js'
+import { packError, packResult } from './packed.js'
 import { Pages } from './pages.js'
 import { reachableStore } from './reachable-store.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
@@ -53,12 +57,16 @@ export class Server {
   constructor(router: Router<never>, options: ResolvedServerOptions) {
     this.#options = options
     const listeners = new Listeners()
+    const { ids, deferMs } = options
+    const { pubSub } = options.backplane
+    const store = reachableStore(options.backplane.store)
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
       limits: new Limits(),
       listeners,
       listens: new Listens(options.maxListens),
+      refs: new CallRefs({ store, pubSub, ids, deferMs, report: (error) => this.report(error) }),
       callTimeoutMs: options.callTimeoutMs,
       maxSubscriptions: options.maxSubscriptions,
       telemetry: this.telemetry,
@@ -75,9 +83,7 @@ export class Server {
     this.#dispatcher = new Dispatcher(this.#context)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
     if (!options.sessions) return
-    const store = reachableStore(options.backplane.store)
-    const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, resume } = options
-    const { pubSub } = options.backplane
+    const { sessionTtlMs: ttlMs, maxSessions: max, clock, resume } = options
     this.sessions = new Sessions({ store, pubSub, ttlMs, max, clock, ids, report: (error) => this.report(error) })
     const { sessions } = this
     this.channels = new Channels({
@@ -119,6 +125,44 @@ export class Server {
     return this.#context.listeners.listChanged('resource')
   }
 
+  /**
+   * Answers a call that its handler has deferred, on whatever process it runs. `result` is what the handler could have returned, and
+   * is checked like that; it must be something that JSON can hold. Resolves to true when the call got it, and to false when
+   * it is over, was answered already, or never was.
+   *
+   * @throws TypeError for a `ref` that is none, and for what no handler may return.
+   * @throws McpError `INTERNAL_ERROR`, retryable, when the backplane cannot be reached.
+   * @example
+   * const delivered = await server.respond(job.reply, Tool.text('done'))
+   */
+  async respond(ref: CallRef, result: FreeReturn): Promise<boolean> {
+    assertCallRef('server.respond', ref)
+    return await this.#context.refs.respond(ref, packResult(result))
+  }
+
+  /**
+   * Fails a call that its handler has deferred, as if the handler had thrown: its client gets an `McpError` as it is, and
+   * of anything else no more than `Internal error`, while `onError` of the call's process is told. Resolves like {@link respond}.
+   */
+  async respondError(ref: CallRef, error: unknown): Promise<boolean> {
+    assertCallRef('server.respondError', ref)
+    return await this.#context.refs.respond(ref, packError(error))
+  }
+
+  /**
+   * Tells the client of a call how far it is, from whatever process: like `session.notifyProgress`, by what
+   * `session.progressRef()` gave. Does nothing for null, and when the call is over.
+   */
+  async notifyProgress(
+    ref: ProgressRef | null,
+    progress: number,
+    ...more: [total?: number, message?: string]
+  ): Promise<void> {
+    if (ref === null) return
+    assertProgressRef('server.notifyProgress', ref)
+    await this.#context.refs.notifyProgress(ref, [progress, ...more])
+  }
+
   /** A session by its id, while its stream is open; undefined otherwise. */
   session(id: string): SessionHandle | undefined {
     const channel = this.channels?.ofSession(id)
@@ -145,6 +189,7 @@ export class Server {
     this.channels?.endAll()
     await this.#dispatcher.drain(drainMs)
     this.sessions?.leave()
+    await this.#context.refs.close()
   }
 
   /** @internal */

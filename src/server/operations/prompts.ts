@@ -4,6 +4,7 @@ import type { PromptDefinition } from '../../router/prompt.js'
 import { type RawPromptResult, toPromptResult } from '../../router/prompt-result.js'
 import type { Session } from '../../router/session.js'
 import type { OperationHandler } from '../context.js'
+import { whenAnswered } from '../deferral.js'
 import { runOffered } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
 import { assertOffered } from './tools.js'
@@ -23,7 +24,7 @@ export const getPrompt: OperationHandler = async ({ router }, session): Promise<
   return await runOffered(prompt, session, async () => {
     const filled = await parsed(prompt, argumentsOf(prompt, objectParam(session.params, 'arguments')))
     const returned = await (handler as (params: unknown, session: Session) => unknown)(filled, session)
-    return toPromptResult(returned, spec.description)
+    return toPromptResult(await whenAnswered(session, returned), spec.description)
   })
 }
 

@@ -1,5 +1,6 @@
 import { McpError } from '../../errors.js'
 import type { Result } from '../../protocol/model.js'
+import { assertNotDeferred } from '../../router/deferred.js'
 import { isResourceList } from '../../router/resource-result.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
@@ -18,6 +19,7 @@ async function listByCallback({ router }: ServerContext, session: CallSession): 
     throw new McpError('INVALID_PARAMS', 'params.cursor must be a string')
   }
   const list: unknown = await router.options.listResources?.(cursor, session as never)
+  assertNotDeferred('listResources', list)
   if (!isResourceList(list)) throw new TypeError('listResources must return Resource.list(links, nextCursor)')
   const { codec } = session.client
   return { ...list, resources: list.resources.map((link) => codec.project('resource', link)) }

@@ -4,9 +4,10 @@ import type { Checked } from '../../router/schema.js'
 import type { Session, Visible } from '../../router/session.js'
 import type { ToolDefinition } from '../../router/tool.js'
 import { Tool, type ToolResult, toToolResult } from '../../router/tool-result.js'
+import { CallTimedOut } from '../call-over.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
-import { CallTimedOut } from '../limits.js'
+import { whenAnswered } from '../deferral.js'
 import { andThen, runOffered } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
 
@@ -30,8 +31,10 @@ export const callTool: OperationHandler = (context, session) => {
 function runTool(context: ServerContext, session: CallSession, tool: AnyTool): Awaitable<ToolResult> {
   return andThen(tool.input.check(objectParam(session.params, 'arguments')), (checked) => {
     if (!checked.ok) return refuseArguments(session, checked.errors)
-    return andThen(runHandler(context, session, { tool, params: checked.value }), (value) =>
-      checkOutput(context, { tool, session, result: toToolResult(value, tool.output !== undefined) }),
+    return andThen(runHandler(context, session, { tool, params: checked.value }), (returned) =>
+      andThen(whenAnswered(session, returned), (value) =>
+        checkOutput(context, { tool, session, result: toToolResult(value, tool.output !== undefined) }),
+      ),
     )
   })
 }
