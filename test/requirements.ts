@@ -415,6 +415,23 @@ export const requirements: readonly Requirement[] = [
     behaviour: 'Prompts and resources report progress too.',
   },
   {
+    id: 'session.ping',
+    source: '25/basic/utilities/ping; decisions: modern ping, finish',
+    behaviour:
+      'A handler asks its client whether it is there, or keeps the connection alive where requests go one way.',
+  },
+  {
+    id: 'session.notify-lacks',
+    source: 'decisions: session.notify of a method the era lacks',
+    behaviour: 'A notification that the version lacks is left out, with one warning.',
+  },
+  {
+    id: 'listen.finish',
+    source: 'decisions: modern ping, finish',
+    behaviour: 'The server ends a listen with its result.',
+    versions: STATELESS,
+  },
+  {
     id: 'progress.ref',
     source: 'docs/later.md',
     behaviour: 'Progress is told from elsewhere, by its name, like from the call itself.',

@@ -85,3 +85,8 @@ export function errorMessage(id: string | undefined, error: { code: number; mess
 export function notificationMessage(method: string, params?: object): string {
   return JSON.stringify(params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params })
 }
+
+/** Asks the client whether it is there (2025-11-25 basic/utilities/ping); whatever it answers means yes. */
+export function pingMessage(id: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: `ping-${id}`, method: 'ping' })
+}

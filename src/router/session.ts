@@ -19,7 +19,7 @@ export interface CallFacts {
   readonly name: string | undefined
 }
 
-/** Logs to the client, as its level allows; `data` is any JSON value, `logger` names the part of your server that speaks. */
+/** Logs to the client, as its level allows. `data` is any JSON value; `logger` names the part of your server that speaks, `server` unless given. */
 export type SessionLog = Readonly<Record<LogLevel, (data: unknown, logger?: string) => Promise<void>>>
 
 /** What an allow-list can be of. */
@@ -106,8 +106,13 @@ export interface Session<Assigns extends object = object> extends Connecting<Ass
   /** From here on the session is not told of the resource any more. */
   unsubscribe(uri: string): void
   /**
-   * Lets the connection of this call go, for a client that comes back for the rest (2025-11-25); elsewhere it does nothing.
-   * The handler runs on, and its result waits in the call's log.
+   * Asks the client whether it is there, which keeps the connection of this call alive; nobody waits for the answer. In 2026-07-28 it is a
+   * comment on the stream of the call over HTTP, and nothing on stdio.
+   */
+  ping(): Promise<void>
+  /**
+   * Lets the connection of this call go, for a client that comes back for the rest (2025-11-25). The handler runs on, and its
+   * result waits in the call's log. Ends a `subscriptions/listen`, seen from middleware; elsewhere it does nothing.
    */
   finish(): Promise<void>
   /**

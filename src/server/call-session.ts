@@ -1,4 +1,4 @@
-import { notificationMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
+import { notificationMessage, pingMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
 import {
   type ClientCapabilities,
   type Implementation,
@@ -13,11 +13,12 @@ import {
   type TraceContext,
   traceContextOf,
 } from '../protocol/model.js'
+import { lacksNotification } from '../protocol/notifications.js'
 import { Access } from '../router/access.js'
 import type { Catalogue } from '../router/catalogue.js'
 import type { Deferred, ProgressRef } from '../router/deferred.js'
 import type { CallFacts, Merged, Session, SessionLog, Visible } from '../router/session.js'
-import type { CallRefs } from './call-refs.js'
+import type { CallHost } from './call-host.js'
 import type { Caller, Client } from './client.js'
 import type { Exchange } from './exchange.js'
 import { followedUri } from './followed-uri.js'
@@ -35,9 +36,7 @@ export interface CallSessionParts extends Caller {
   readonly catalogue: Catalogue
   readonly request: RequestMessage
   readonly exchange: Exchange
-  readonly refs: CallRefs
-  /** Takes what the handler does wrong without failing for it. */
-  readonly report: (error: unknown) => void
+  readonly host: CallHost
 }
 
 /** The session of one call. What a small call does not touch is not made: signal, log and trace context come when asked for. */
@@ -46,11 +45,12 @@ export class CallSession implements Session {
   readonly params: Readonly<Record<string, unknown>>
   /** For an operation that waits for the end of its call without needing a signal for it. */
   onCancel: (() => void) | undefined
+  /** For an operation that is open until one side ends it. */
+  onFinish: (() => void) | undefined
   readonly access: Access
   readonly #request: RequestMessage
   readonly #exchange: Exchange
-  readonly #refs: CallRefs
-  readonly #report: (error: unknown) => void
+  readonly #host: CallHost
   readonly #meta: Json | undefined
   #allowsNotification: ((method: string) => boolean) | undefined
   /** Where the call came in: its names are those that the client knows. */
@@ -68,7 +68,7 @@ export class CallSession implements Session {
   #onCancel: (() => void) | undefined
   #onAbort: ((error: Error) => void) | undefined
 
-  constructor({ catalogue, request, client, access, exchange, refs, report }: CallSessionParts) {
+  constructor({ catalogue, request, client, access, exchange, host }: CallSessionParts) {
     this.client = client
     this.access = access ?? new Access(client.sessionId)
     this.params = request.params
@@ -76,8 +76,7 @@ export class CallSession implements Session {
     this.#offered = catalogue
     this.#request = request
     this.#exchange = exchange
-    this.#refs = refs
-    this.#report = report
+    this.#host = host
     this.#meta = metaOf(request.params)
     this.#logLevel = client.logLevel ?? client.codec.defaultLogLevel
   }
@@ -164,21 +163,34 @@ export class CallSession implements Session {
   }
 
   progressRef(): ProgressRef | null {
-    return this.progressToken === undefined ? null : this.#refs.progress(this)
+    return this.progressToken === undefined ? null : this.#host.refs.progress(this)
   }
 
   defer(): Deferred {
-    return this.#refs.defer(this)
+    return this.#host.refs.defer(this)
   }
 
   /** Never rejects: a notification that nobody awaits must not end the process. */
   async notify(method: string, params?: object): Promise<void> {
-    if (this.#over || this.#allowsNotification?.(method) === false) return
+    if (this.#over || this.#allowsNotification?.(method) === false || this.#lacks(method)) return
     try {
       await this.#exchange.send(notificationMessage(method, params))
     } catch (error) {
-      this.#report(error)
+      this.#host.report(error, this)
     }
+  }
+
+  #lacks(method: string): boolean {
+    const { version } = this.client.codec
+    const lacks = lacksNotification(version, method)
+    if (lacks) this.#host.warnings.once(method, `session.notify: ${version} has no ${method}, which was left out`)
+    return lacks
+  }
+
+  async ping(): Promise<void> {
+    if (this.#over) return
+    if (this.client.codec.asks === 'request') await this.#exchange.send(pingMessage(this.#host.ids()))
+    else await this.#exchange.comment?.()
   }
 
   /** Progress and logs for which `allows` says no are dropped from here on. */
@@ -216,8 +228,10 @@ export class CallSession implements Session {
   }
 
   async finish(): Promise<void> {
+    if (this.#over) return
+    this.onFinish?.()
     // Earlier versions know of no connection that ends before its answer.
-    if (!this.#over && this.client.codec.primesStreams) await this.#exchange.finish?.()
+    if (this.client.codec.primesStreams) await this.#exchange.finish?.()
   }
 
   get shared(): boolean {
@@ -305,9 +319,9 @@ export class CallSession implements Session {
     return controller
   }
 
-  async #sendLog(level: LogLevel, data: unknown, logger?: string): Promise<void> {
+  async #sendLog(level: LogLevel, data: unknown, logger = 'server'): Promise<void> {
     const least = this.#logLevel
     if (least === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return
-    await this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data })
+    await this.notify('notifications/message', { level, logger, data })
   }
 }

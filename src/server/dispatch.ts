@@ -98,15 +98,8 @@ export class Dispatcher {
   }
 
   #session(request: RequestMessage, caller: Caller, exchange: Exchange): CallSession {
-    const session: CallSession = new CallSession({
-      catalogue: this.#context.router.catalogue,
-      request,
-      ...caller,
-      exchange,
-      refs: this.#context.refs,
-      report: (error) => this.#context.report(error, session),
-    })
-    return session
+    const { catalogue } = this.#context.router
+    return new CallSession({ catalogue, request, ...caller, exchange, host: this.#context })
   }
 
   #run(method: Method, session: CallSession): Awaitable<Result> {

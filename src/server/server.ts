@@ -1,6 +1,6 @@
 import { type Awaitable, isPromise } from '../awaitable.js'
 import type { RequestMessage } from '../protocol/jsonrpc.js'
-import { notificationMessage } from '../protocol/jsonrpc.js'
+import { notificationMessage, pingMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
 import { Access } from '../router/access.js'
 import type { CallRef, ProgressRef } from '../router/deferred.js'
@@ -25,6 +25,7 @@ import { reachableStore } from './reachable-store.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
 import { Sessions } from './sessions.js'
 import { Telemetry } from './telemetry.js'
+import { Warnings } from './warnings.js'
 
 /** A session of a client, from outside of its calls. */
 export interface SessionHandle {
@@ -67,6 +68,8 @@ export class Server {
       listeners,
       listens: new Listens(options.maxListens),
       refs: new CallRefs({ store, pubSub, ids, deferMs, report: (error) => this.report(error) }),
+      warnings: new Warnings(),
+      ids,
       callTimeoutMs: options.callTimeoutMs,
       maxSubscriptions: options.maxSubscriptions,
       telemetry: this.telemetry,
@@ -170,7 +173,7 @@ export class Server {
     const { ids } = this.#options
     return {
       notify: (method, params) => channel.send(notificationMessage(method, params)),
-      ping: () => channel.send(JSON.stringify({ jsonrpc: '2.0', id: `ping-${ids()}`, method: 'ping' })),
+      ping: () => channel.send(pingMessage(ids())),
       finish: () => channel.release(),
     }
   }
