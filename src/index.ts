@@ -37,6 +37,7 @@ export type { Answers, Asked, Asking, AskOptions, ElicitOptions, StepReference }
 export { type Cached, type CacheOptions, withCache } from './router/cache.js'
 export type { Completer, CompletionContext, CompletionReturn } from './router/completion.js'
 export type { Binary, ContentOptions, LinkAttributes, LinkTarget } from './router/content.js'
+export type { CallRef, Deferred, ProgressRef } from './router/deferred.js'
 export { type DefinitionBuilders, defineFor } from './router/define.js'
 export type { Definition } from './router/definition.js'
 export { Elicit, type ElicitBuilders, type Form, type FormContent } from './router/elicit.js'

@@ -38,6 +38,8 @@ export interface Setup {
   <Assigns extends object>(router: Router<Assigns>, options?: SetupOptions): Promise<TestClient>
   /** A wire without a client: nothing has been sent on it, not even `initialize`. */
   bare<Assigns extends object>(router: Router<Assigns>, options?: SetupOptions): Promise<RawWire>
+  /** The server that was made last. */
+  readonly server: Server
   /** The wire of the client that was made last. */
   readonly wire: RawWire
   /** Another client of the server that was made last. */
@@ -148,6 +150,7 @@ function setupOf(cell: Cell): Setup {
   }
   const takeErrors = (): unknown[] => errors.splice(0)
   return Object.defineProperties(setup, {
+    server: { get: () => server },
     wire: { get: () => last },
     bare: {
       value: async (router: Router<never>, options: SetupOptions = {}) => {

@@ -415,6 +415,61 @@ export const requirements: readonly Requirement[] = [
     source: '26/basic/patterns/progress',
     behaviour: 'Prompts and resources report progress too.',
   },
+  {
+    id: 'session.ping',
+    source: '25/basic/utilities/ping; decisions: modern ping, finish',
+    behaviour:
+      'A handler asks its client whether it is there, or keeps the connection alive where requests go one way.',
+  },
+  {
+    id: 'session.notify-lacks',
+    source: 'decisions: session.notify of a method the era lacks',
+    behaviour: 'A notification that the version lacks is left out, with one warning.',
+  },
+  {
+    id: 'listen.finish',
+    source: 'decisions: modern ping, finish',
+    behaviour: 'The server ends a listen with its result.',
+    versions: STATELESS,
+  },
+  {
+    id: 'progress.ref',
+    source: 'docs/later.md',
+    behaviour: 'Progress is told from elsewhere, by its name, like from the call itself.',
+  },
+  {
+    id: 'defer.answers',
+    source: 'docs/later.md',
+    behaviour: 'A deferred call is answered from elsewhere, with what its handler could have returned.',
+  },
+  { id: 'defer.checked', source: 'docs/later.md', behaviour: 'A deferred answer passes the checks of one returned.' },
+  { id: 'defer.error', source: 'docs/later.md', behaviour: 'A deferred call fails like one that throws.' },
+  { id: 'defer.once', source: 'docs/later.md', behaviour: 'Whoever answers knows whether the call got it.' },
+  { id: 'defer.time', source: 'docs/later.md', behaviour: 'A deferred call fails when deferMs have passed.' },
+  {
+    id: 'defer.over',
+    source: 'docs/later.md; 26/basic/patterns/cancellation',
+    behaviour: 'A deferred call ends with its client, its session and its server.',
+  },
+  {
+    id: 'defer.hang-up',
+    source: 'docs/later.md',
+    behaviour: 'Who hangs up waits for no deferred answer.',
+    versions: STATELESS,
+    transports: HTTP,
+  },
+  {
+    id: 'defer.session-end',
+    source: 'docs/later.md',
+    behaviour: 'A session that ends takes its deferred calls along.',
+    versions: SESSION,
+    transports: HTTP,
+  },
+  {
+    id: 'defer.elsewhere',
+    source: 'docs/later.md',
+    behaviour: 'What defers in another place than a handler is an error that says so.',
+  },
   { id: 'logging.level', source: '26/server/utilities/logging', behaviour: 'Messages at or above the level are sent.' },
   {
     id: 'logging.own-stream',

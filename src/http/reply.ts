@@ -3,12 +3,13 @@ import type { Exchange } from '../server/exchange.js'
 import type { HttpHeaders, HttpStream } from './http-call.js'
 import type { Accepted } from './media.js'
 import type { Responder } from './responder.js'
-import { MAX_UNREAD_EVENTS, sseEvent } from './sse.js'
+import { MAX_UNREAD_EVENTS, PING_COMMENT, sseEvent } from './sse.js'
 
 /** The stream of a call, once there is one. */
 export interface CallStream {
   /** A promise where the connection is full. */
   send(message: string): Promise<void> | undefined
+  comment?(): Promise<void> | undefined
   /** The last message, where there is one, and the end. */
   end(last?: string): void
   /** Lets the connection go while the call runs on, where its client may come back. */
@@ -27,6 +28,7 @@ export const openListening: OpenCallStream = (responder, headers) =>
 function plainStream(stream: HttpStream): CallStream {
   return {
     send: (message) => (stream.write(sseEvent(message)) ? undefined : stream.drained()),
+    comment: () => (stream.write(PING_COMMENT) ? undefined : stream.drained()),
     end: (last) => {
       if (last !== undefined) stream.write(sseEvent(last))
       stream.end()
@@ -61,6 +63,10 @@ export class CallReply implements Exchange {
 
   send(message: string): Promise<void> | undefined {
     return this.#accepted.stream ? this.#open().send(message) : undefined
+  }
+
+  comment(): Promise<void> | undefined {
+    return this.#accepted.stream ? this.#open().comment?.() : undefined
   }
 
   async finish(): Promise<void> {

@@ -21,7 +21,7 @@ export async function serveGet(incoming: Incoming, secondStream: 'refuse' | 'tak
 }
 
 async function connectStream(
-  { server, responder, access }: Incoming,
+  { server, responder, access, retryMs }: Incoming,
   session: LiveSession,
   secondStream: 'refuse' | 'takeOver',
 ): Promise<void> {
@@ -45,7 +45,12 @@ async function connectStream(
     ids: session.client.codec.resumable,
   })
   const { codec } = session.client
-  await channels.connect(session, sink, { access: access ?? new Access(session.id), after, prime: codec.primesStreams })
+  await channels.connect(session, sink, {
+    access: access ?? new Access(session.id),
+    after,
+    prime: codec.primesStreams,
+    retryMs: codec.primesStreams ? retryMs : undefined,
+  })
 }
 
 /** The client has ended its session: from here on its id is unknown. */

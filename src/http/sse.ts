@@ -13,6 +13,8 @@ export function sseEvent(message: string): string {
 }
 
 const COMMENT = ': keep-alive\n\n'
+/** What a ping is where the server sends no requests. */
+export const PING_COMMENT = ': ping\n\n'
 
 /** Writes comments on open streams: one timer for all of them, and none while there is none. */
 export class KeepAlive {

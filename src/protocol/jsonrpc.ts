@@ -89,3 +89,8 @@ export function requestMessage(id: RequestId, method: string, params: object): s
 export function notificationMessage(method: string, params?: object): string {
   return JSON.stringify(params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params })
 }
+
+/** Asks the client whether it is there (2025-11-25 basic/utilities/ping); whatever it answers means yes. */
+export function pingMessage(id: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: `ping-${id}`, method: 'ping' })
+}

@@ -14,6 +14,7 @@ export type BuiltKind =
   | 'asked'
   | 'input-required'
   | 'elicitation-required'
+  | 'deferred'
 
 export function isBuilt(value: unknown, kind: BuiltKind): boolean {
   return typeof value === 'object' && value !== null && (value as { [BUILT]?: unknown })[BUILT] === kind

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Awaitable } from '../awaitable.js'
 import type { AnyDefinition } from './catalogue.js'
+import type { Deferred } from './deferred.js'
 import type { Asks } from './input-required.js'
 import {
   definePrompt,
@@ -62,7 +63,7 @@ export interface DefinitionBuilders<Assigns extends object> {
     handler: (
       params: StandardSchemaV1.InferOutput<Schema>,
       session: Session<Assigns>,
-    ) => Awaitable<PromptResult | RawPromptResult | Asks | string>,
+    ) => Awaitable<PromptResult | RawPromptResult | Asks | Deferred | string>,
   ): PromptDefinition<Assigns>
   /** A resource at a fixed URI, or at all URIs of a pattern. */
   resource<const Pattern extends string>(

@@ -3,6 +3,7 @@ import type { Awaitable } from '../awaitable.js'
 import { assertOptions, pick } from '../options.js'
 import type { PromptArgumentSpec, PromptSpec } from '../protocol/model.js'
 import type { Completer } from './completion.js'
+import type { Deferred } from './deferred.js'
 import {
   assertFunction,
   assertHandler,
@@ -56,7 +57,7 @@ export type PromptParams<Arguments> = { readonly [Key in RequiredKeys<Arguments>
 export type PromptHandler<Arguments, Assigns extends object> = (
   params: PromptParams<Arguments>,
   session: Session<Assigns>,
-) => Awaitable<PromptResult | RawPromptResult | Asks | string>
+) => Awaitable<PromptResult | RawPromptResult | Asks | Deferred | string>
 
 /** A prompt, checked and ready to be offered. */
 export interface PromptDefinition<Assigns extends object = object> extends Definition<Assigns> {

@@ -2,6 +2,7 @@ import type { Awaitable } from '../awaitable.js'
 import { assertOptions, pick } from '../options.js'
 import type { Annotations, ResourceSpec, ResourceTemplateSpec } from '../protocol/model.js'
 import type { Completer } from './completion.js'
+import type { Deferred } from './deferred.js'
 import {
   assertFunction,
   assertHandler,
@@ -32,7 +33,7 @@ export interface ResourceOptions<Assigns extends object = object> extends Descri
 export type ResourceHandler<Pattern extends string, Assigns extends object> = (
   params: UriParams<Pattern>,
   session: Session<Assigns>,
-) => Awaitable<ResourceReturn | Asks>
+) => Awaitable<ResourceReturn | Asks | Deferred>
 
 /** A resource or resource template, checked and ready to be offered. */
 export interface ResourceDefinition<Assigns extends object = object> extends Definition<Assigns> {

@@ -8,6 +8,7 @@ import type {
   TraceContext,
 } from '../protocol/model.js'
 import type { Asking } from './asked.js'
+import type { Deferred, ProgressRef } from './deferred.js'
 
 /** The request that is being served. */
 export interface CallFacts {
@@ -19,7 +20,7 @@ export interface CallFacts {
   readonly name: string | undefined
 }
 
-/** Logs to the client, as its level allows; `data` is any JSON value, `logger` names the part of your server that speaks. */
+/** Logs to the client, as its level allows. `data` is any JSON value; `logger` names the part of your server that speaks, `server` unless given. */
 export type SessionLog = Readonly<Record<LogLevel, (data: unknown, logger?: string) => Promise<void>>>
 
 /** What an allow-list can be of. */
@@ -87,6 +88,16 @@ export interface Session<Assigns extends object = object> extends Connecting<Ass
    * Resolves when the client's connection took the message, so that awaiting it paces a fast loop.
    */
   notifyProgress(progress: number, total?: number, message?: string): Promise<void>
+  /**
+   * A name for the progress of this call that other processes can use: `server.notifyProgress(ref, …)`. Null when the client
+   * did not ask.
+   */
+  progressRef(): ProgressRef | null
+  /**
+   * Lets the answer come later, from anywhere: return what this gives from the handler of a tool, prompt or resource, and hand its
+   * `ref` to whoever calls `server.respond(ref, result)`, within `deferMs`.
+   */
+  defer(): Deferred
   /** Sends a notification of your own on this call's stream. */
   notify(method: string, params?: object): Promise<void>
   /** Sets the least level that `log` sends: for this call, or the rest of the session where the version says so. */
@@ -96,8 +107,13 @@ export interface Session<Assigns extends object = object> extends Connecting<Ass
   /** From here on the session is not told of the resource any more. */
   unsubscribe(uri: string): void
   /**
-   * Lets the connection of this call go, for a client that comes back for the rest (2025-11-25); elsewhere it does nothing.
-   * The handler runs on, and its result waits in the call's log.
+   * Asks the client whether it is there, which keeps the connection of this call alive; nobody waits for the answer. In 2026-07-28 it is a
+   * comment on the stream of the call over HTTP, and nothing on stdio.
+   */
+  ping(): Promise<void>
+  /**
+   * Lets the connection of this call go, for a client that comes back for the rest (2025-11-25). The handler runs on, and its
+   * result waits in the call's log. Ends a `subscriptions/listen`, seen from middleware; elsewhere it does nothing.
    */
   finish(): Promise<void>
   /**

@@ -173,3 +173,14 @@ test('mistakes in the options are compile errors', () => {
     () => 'x',
   )
 })
+
+test('a deferred answer may take the place of any result', () => {
+  const output = { total: field.integer({ required: true }) }
+  router.tool('later', {}, (_params, session) => session.defer())
+  router.tool('later', { output }, (_params, session) => session.defer())
+  router.tool('later', { output }, async (_params, session) => (session.stateless ? session.defer() : { total: 1 }))
+  router.prompt('later', {}, async (_params, session) => (session.stateless ? session.defer() : 'now'))
+  router.resource('notes://{id}', { name: 'later' }, ({ id }, session) => (id === '1' ? session.defer() : id))
+  // @ts-expect-error a part of another value is none
+  router.tool('later', { output }, (_params, session) => ({ total: session.defer() }))
+})

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../awaitable.js'
 import { assertCounts, assertOptions, assertTimes, pick } from '../options.js'
 import type { ToolSpec } from '../protocol/model.js'
+import type { Deferred } from './deferred.js'
 import {
   assertFunction,
   assertHandler,
@@ -64,19 +65,19 @@ type Loose<Value> = Value extends readonly unknown[]
     : Value
 
 /** What a handler may return where an output is declared: its value, or a builder's result. */
-export type LegalReturn<Output> = Awaitable<ToolResult | Asks | Loose<Output>>
+export type LegalReturn<Output> = Awaitable<ToolResult | Asks | Deferred | Loose<Output>>
 
 /** The same, with members that are not declared as compile errors, in each way that the handler may end. */
 export type DeclaredReturn<Output, Returned> =
   Returned extends PromiseLike<infer Value> ? PromiseLike<NoExtra<Output, Value>> : NoExtra<Output, Returned>
 
-type NoExtra<Output, Value> = Value extends ToolResult | Asks
+type NoExtra<Output, Value> = Value extends ToolResult | Asks | Deferred
   ? Value
   : Value & Record<Exclude<KeysOf<Value>, KeysOf<Output>>, never>
 type KeysOf<Value> = Value extends object ? keyof Value : never
 
 /** What a handler may return where none is: a builder's result, or any JSON value. */
-export type FreeReturn = ToolResult | Asks | string | number | boolean | null | undefined | object
+export type FreeReturn = ToolResult | Asks | Deferred | string | number | boolean | null | undefined | object
 
 /** A tool, checked and ready to be offered. */
 export interface ToolDefinition<Assigns extends object = object> extends Definition<Assigns> {

@@ -1,5 +1,4 @@
-import type { Awaitable } from '../awaitable.js'
-import { notificationMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
+import { notificationMessage, pingMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
 import {
   type ClientCapabilities,
   type Implementation,
@@ -14,24 +13,17 @@ import {
   type TraceContext,
   traceContextOf,
 } from '../protocol/model.js'
+import { lacksNotification } from '../protocol/notifications.js'
 import { Access } from '../router/access.js'
-import {
-  type Answers,
-  type Asked,
-  type AskOptions,
-  askStep,
-  type ElicitOptions,
-  isStepReference,
-  type StepReference,
-} from '../router/asked.js'
 import type { Catalogue } from '../router/catalogue.js'
-import { type Answer, isQuestion, type Question } from '../router/question.js'
+import type { Deferred, ProgressRef } from '../router/deferred.js'
 import type { CallFacts, Merged, Session, SessionLog, Visible } from '../router/session.js'
-import type { Asker, Thread } from './asking/thread.js'
+import { AskingSession } from './asking/asking-session.js'
+import type { Asker } from './asking/thread.js'
+import type { CallHost } from './call-host.js'
 import type { Caller, Client } from './client.js'
 import type { Exchange } from './exchange.js'
 import { followedUri } from './followed-uri.js'
-import { Pausing } from './pausing.js'
 import { readNamed } from './read-resource.js'
 
 const THROTTLED = ['notifications/progress', 'notifications/message']
@@ -46,30 +38,21 @@ export interface CallSessionParts extends Caller {
   readonly catalogue: Catalogue
   readonly request: RequestMessage
   readonly exchange: Exchange
-  readonly asking: Asker<CallSession>
-  /** Takes what the handler does wrong without failing for it. */
-  readonly report: (error: unknown) => void
+  readonly host: CallHost
 }
 
 /** The session of one call. What a small call does not touch is not made: signal, log and trace context come when asked for. */
-export class CallSession implements Session {
+export class CallSession extends AskingSession implements Session {
   client: Client
   readonly params: Readonly<Record<string, unknown>>
-  /** Its handler's run, once there is one that can ask. */
-  thread: Thread | undefined
-  inputResponses: Readonly<Record<string, unknown>> | undefined
-  /** The time of the call stands still while its client is asked. */
-  get pausing(): Pausing {
-    this.#pausing ??= new Pausing()
-    return this.#pausing
-  }
   /** For an operation that waits for the end of its call without needing a signal for it. */
   onCancel: (() => void) | undefined
+  /** For an operation that is open until one side ends it. */
+  onFinish: (() => void) | undefined
   access: Access
-  readonly #asking: Asker<CallSession>
   #request: RequestMessage
   #exchange: Exchange
-  #report: (error: unknown) => void
+  readonly #host: CallHost
   #meta: Json | undefined
   #allowsNotification: ((method: string) => boolean) | undefined
   /** Where the call came in: its names are those that the client knows. */
@@ -78,7 +61,6 @@ export class CallSession implements Session {
   #prefix = ''
   #logLevel: LogLevel | undefined
   #controller: AbortController | undefined
-  #pausing: Pausing | undefined
   #log: SessionLog | undefined
   #progress = Number.NEGATIVE_INFINITY
   #over = false
@@ -87,10 +69,12 @@ export class CallSession implements Session {
   #reason: Error | undefined
   /** The session of the handler that this request goes on with. */
   #goesOn: CallSession | undefined
+  #onOver: (() => void)[] | undefined
   #onCancel: (() => void) | undefined
   #onAbort: ((error: Error) => void) | undefined
 
-  constructor({ catalogue, request, client, access, exchange, asking, report }: CallSessionParts) {
+  constructor({ catalogue, request, client, access, exchange, host }: CallSessionParts) {
+    super()
     this.client = client
     this.access = access ?? new Access(client.sessionId)
     this.params = request.params
@@ -98,10 +82,13 @@ export class CallSession implements Session {
     this.#offered = catalogue
     this.#request = request
     this.#exchange = exchange
-    this.#asking = asking
-    this.#report = report
+    this.#host = host
     this.#meta = metaOf(request.params)
     this.#logLevel = client.logLevel ?? client.codec.defaultLogLevel
+  }
+
+  protected get asker(): Asker<object> {
+    return this.#host.asking
   }
 
   get id(): string | undefined {
@@ -176,40 +163,6 @@ export class CallSession implements Session {
     return this
   }
 
-  get state(): unknown {
-    return this.thread?.resumption?.state
-  }
-
-  elicit<Content>(question: Question<Content>, options?: ElicitOptions): Promise<Answer<Content>>
-  elicit<State, Content>(step: StepReference<State, Content>, options: { readonly state: State }): Asked
-  elicit(
-    what: Question<unknown> | StepReference<never, never>,
-    options: ElicitOptions & { readonly state?: unknown } = {},
-  ): unknown {
-    if (isStepReference(what)) return askStep(what, options.state)
-    return this.#askOne(what, options)
-  }
-
-  async #askOne(question: Question<unknown>, { key, ...options }: ElicitOptions): Promise<Answer<never>> {
-    assertQuestion('session.elicit', question)
-    const [answer] = await this.#asking.ask(this, [{ question, key }], options)
-    return answer as Answer<never>
-  }
-
-  async ask<const Questions extends Readonly<Record<string, Question<unknown>>>>(
-    questions: Questions,
-    options: AskOptions = {},
-  ): Promise<Answers<Questions>> {
-    const named = Object.entries(questions).map(([key, question]) => ({ question: question as Question<unknown>, key }))
-    for (const { question, key } of named) assertQuestion(`session.ask, '${key}'`, question)
-    const answers = await this.#asking.ask(this, named, options)
-    return Object.fromEntries(named.map(({ key }, at) => [key, answers[at]])) as Answers<Questions>
-  }
-
-  once<Value>(key: string, run: (idempotencyKey: string) => Awaitable<Value>): Promise<Value> {
-    return this.#asking.once(this, key, run)
-  }
-
   async notifyProgress(progress: number, total?: number, message?: string): Promise<void> {
     const progressToken = this.progressToken
     if (progressToken === undefined || !Number.isFinite(progress) || progress <= this.#progress) return
@@ -219,14 +172,36 @@ export class CallSession implements Session {
     await this.notify('notifications/progress', { progressToken, progress, ...of, ...told })
   }
 
+  progressRef(): ProgressRef | null {
+    return this.progressToken === undefined ? null : this.#host.refs.progress(this)
+  }
+
+  defer(): Deferred {
+    return this.#host.refs.defer(this)
+  }
+
   /** Never rejects: a notification that nobody awaits must not end the process. */
   async notify(method: string, params?: object): Promise<void> {
     if (this.#over || this.thread?.chain?.replaying || this.#allowsNotification?.(method) === false) return
+    if (this.#lacks(method)) return
     try {
       await this.#exchange.send(notificationMessage(method, params))
     } catch (error) {
-      this.#report(error)
+      this.#host.report(error, this)
     }
+  }
+
+  #lacks(method: string): boolean {
+    const { version } = this.client.codec
+    const lacks = lacksNotification(version, method)
+    if (lacks) this.#host.warnings.once(method, `session.notify: ${version} has no ${method}, which was left out`)
+    return lacks
+  }
+
+  async ping(): Promise<void> {
+    if (this.#over) return
+    if (this.client.codec.asks === 'request') await this.#exchange.send(pingMessage(this.#host.ids()))
+    else await this.#exchange.comment?.()
   }
 
   /** Progress and logs for which `allows` says no are dropped from here on. */
@@ -264,8 +239,10 @@ export class CallSession implements Session {
   }
 
   async finish(): Promise<void> {
+    if (this.#over) return
+    this.onFinish?.()
     // Earlier versions know of no connection that ends before its answer.
-    if (!this.#over && this.client.codec.primesStreams) await this.#exchange.finish?.()
+    if (this.client.codec.primesStreams) await this.#exchange.finish?.()
   }
 
   get shared(): boolean {
@@ -286,8 +263,8 @@ export class CallSession implements Session {
   }
 
   /** The session of another request for what this one called. */
-  sibling(parts: Omit<CallSessionParts, 'catalogue' | 'asking' | 'report'>): CallSession {
-    return new CallSession({ ...parts, catalogue: this.#offered, asking: this.#asking, report: this.#report })
+  sibling(parts: Omit<CallSessionParts, 'catalogue' | 'host'>): CallSession {
+    return new CallSession({ ...parts, catalogue: this.#offered, host: this.#host })
   }
 
   /**
@@ -300,7 +277,6 @@ export class CallSession implements Session {
     this.access = request.access
     this.#request = request.#request
     this.#exchange = request.#exchange
-    this.#report = request.#report
     this.#meta = request.#meta
     this.#logLevel = request.#logLevel
     this.#allowsNotification = request.#allowsNotification
@@ -319,6 +295,7 @@ export class CallSession implements Session {
   cancel(reason?: string): void {
     if (this.#over) return
     this.#over = true
+    this.#tellOver()
     this.expire(new CallCancelled(reason ?? 'The client cancelled the call'))
     this.#onCancel?.()
     this.onCancel?.()
@@ -340,12 +317,25 @@ export class CallSession implements Session {
   /** Nothing is sent for this call any more. */
   close(): void {
     this.#over = true
+    // While the handler waits for its client the call is not over, only this request.
+    if (this.thread?.phase !== 'parked') this.#tellOver()
     this.#goesOn?.close()
   }
 
   /** Why the call is over for its handler; undefined while it is not. */
   get reason(): Error | undefined {
     return this.#reason
+  }
+
+  /** Tells once when the call is over, in whatever way. */
+  onOver(listener: () => void): void {
+    this.#onOver = [...(this.#onOver ?? []), listener]
+  }
+
+  #tellOver(): void {
+    const listeners = this.#onOver
+    this.#onOver = undefined
+    for (const listener of listeners ?? []) listener()
   }
 
   /** True when the call has its answer, or will have none. */
@@ -380,14 +370,9 @@ export class CallSession implements Session {
     return controller
   }
 
-  async #sendLog(level: LogLevel, data: unknown, logger?: string): Promise<void> {
+  async #sendLog(level: LogLevel, data: unknown, logger = 'server'): Promise<void> {
     const least = this.#logLevel
     if (least === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return
-    await this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data })
+    await this.notify('notifications/message', { level, logger, data })
   }
-}
-
-function assertQuestion(what: string, question: unknown): void {
-  if (!isQuestion(question))
-    throw new TypeError(`${what}: make questions with Elicit.form, Elicit.url, Sample or Roots`)
 }

@@ -9,8 +9,6 @@ import { type ResumeOptions, StreamLog, streamOf } from './stream-log.js'
 
 /** The name of the stream that belongs to no call. */
 const SESSION_STREAM = 'session'
-/** Milliseconds after which a client comes back whose stream was let go. */
-const RETRY_MS = 1000
 
 /** Characters that the logs of this node's calls that are done may have together. */
 const MAX_DONE = 67_108_864
@@ -78,13 +76,13 @@ export class Channels {
   }
 
   /** Opens the session's own stream, or goes on with it where `after` is one of its events. */
-  async connect(session: LiveSession, sink: EventSink, { access, after, prime }: Connecting): Promise<void> {
+  async connect(session: LiveSession, sink: EventSink, { access, ...attaching }: Connecting): Promise<void> {
     const channel = this.ofSession(session.id) ?? this.#begin(session, access)
     // Who comes back may be allowed less than before.
     const listener = this.#sessions.get(session)
     if (listener !== undefined) listener.access = access
     const onMissed = (): void => void (listener && this.#options.missed(listener).catch(this.#options.report))
-    await channel.attach(sink, { after, prime, onMissed })
+    await channel.attach(sink, { ...attaching, onMissed })
   }
 
   /** The stream of a call, to go on with after an event; undefined when that is none of this session's, or has gone. */
@@ -138,8 +136,7 @@ export class Channels {
 
   #channel(session: LiveSession, name: string): EventChannel {
     const { store, resume: options, report } = this.#options
-    const retryMs = session.client.codec.primesStreams ? RETRY_MS : undefined
-    return new EventChannel(new StreamLog(store, session.id, { name, options }), report, retryMs)
+    return new EventChannel(new StreamLog(store, session.id, { name, options }), report)
   }
 }
 
@@ -169,6 +166,8 @@ interface Connecting {
   readonly access: Access
   readonly after: string | undefined
   readonly prime: boolean
+  /** Milliseconds after which the client is to come back when its stream is let go; undefined where its version knows of none. */
+  readonly retryMs: number | undefined
 }
 
 const keyOf = (sessionId: string, name: string): string => `${sessionId}/${name}`

@@ -2,6 +2,7 @@ import type { Awaitable } from '../awaitable.js'
 import type { Result } from '../protocol/model.js'
 import type { Router } from '../router/router.js'
 import type { Asking } from './asking/asking.js'
+import type { CallHost } from './call-host.js'
 import type { CallSession } from './call-session.js'
 import type { Limits } from './limits.js'
 import type { Listeners } from './listeners.js'
@@ -10,7 +11,7 @@ import type { Pages } from './pages.js'
 import type { Telemetry } from './telemetry.js'
 
 /** What an operation may use of the server. */
-export interface ServerContext {
+export interface ServerContext extends CallHost {
   readonly router: Router<never>
   readonly pages: Pages
   readonly limits: Limits

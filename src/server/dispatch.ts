@@ -4,11 +4,12 @@ import { type Codec, encodeFailure, type Method } from '../protocol/codec.js'
 import { errorMessage, type RequestId, type RequestMessage, resultMessage } from '../protocol/jsonrpc.js'
 import type { Body, Result } from '../protocol/model.js'
 import { runInside } from '../router/middleware.js'
+import { CallTimedOut } from './call-over.js'
 import { CallSession } from './call-session.js'
 import type { Caller } from './client.js'
 import type { ServerContext } from './context.js'
 import type { Exchange } from './exchange.js'
-import { CallTimedOut, withinTime } from './limits.js'
+import { withinTime } from './limits.js'
 import { OPERATIONS } from './operations/table.js'
 import { infoFor } from './told.js'
 
@@ -102,15 +103,8 @@ export class Dispatcher {
   }
 
   #session(request: RequestMessage, caller: Caller, exchange: Exchange): CallSession {
-    const session: CallSession = new CallSession({
-      catalogue: this.#context.router.catalogue,
-      request,
-      ...caller,
-      exchange,
-      asking: this.#context.asking,
-      report: (error) => this.#context.report(error, session),
-    })
-    return session
+    const { catalogue } = this.#context.router
+    return new CallSession({ catalogue, request, ...caller, exchange, host: this.#context })
   }
 
   #run(method: Method, session: CallSession): Awaitable<Result> {

@@ -23,6 +23,8 @@ const MAX_WAITING = 4_194_304
 interface AttachOptions {
   readonly after?: string | undefined
   readonly prime?: boolean
+  /** What the client is told when its connection is let go; undefined leaves it as it was. */
+  readonly retryMs?: number | undefined
   /** Called when events after `after` are gone. */
   readonly onMissed?: () => void
 }
@@ -36,7 +38,7 @@ export class EventChannel {
   /** Called once, when the stream has ended. */
   onEnded: (() => void) | undefined
   readonly #report: (error: unknown) => void
-  readonly #retryMs: number | undefined
+  #retryMs: number | undefined
   #sink: EventSink | undefined
   /** Characters of messages that have not had their turn. */
   #waiting = 0
@@ -46,9 +48,8 @@ export class EventChannel {
   #tail: Promise<void> = Promise.resolve()
   #ended = false
 
-  constructor(log: StreamLog, report: (error: unknown) => void, retryMs?: number) {
+  constructor(log: StreamLog, report: (error: unknown) => void) {
     this.log = log
-    this.#retryMs = retryMs
     this.#report = report
   }
 
@@ -62,7 +63,7 @@ export class EventChannel {
    * without it the stream begins anew. It does so too where the log knows that event no more: then `onMissed` is called, unless
    * it was the last one.
    */
-  attach(sink: EventSink, { after, prime = false, onMissed }: AttachOptions = {}): Promise<void> {
+  attach(sink: EventSink, { after, prime = false, retryMs, onMissed }: AttachOptions = {}): Promise<void> {
     this.#attaching++
     return this.#next(async () => {
       this.#attaching--
@@ -70,6 +71,7 @@ export class EventChannel {
       if (sink.closed) return
       this.#sink?.end()
       this.#sink = sink
+      this.#retryMs = retryMs ?? this.#retryMs
       if (after !== undefined && (await this.#replay(after))) return
       const missed = after !== undefined && after !== this.#lastId
       if (prime) await this.#write({ id: await this.#kept(() => this.log.prime()), message: undefined, end: false })

@@ -9,6 +9,8 @@ export interface Exchange {
   readonly canStream: boolean
   /** A message in flight has no connection of its own whose end would tell that it is over. */
   readonly shared?: true
+  /** Sends something that is no message, so that the connection is seen to be alive; left out where there is nothing like it. */
+  comment?(): Promise<void> | undefined
   /** Lets the connection go while the call runs on, where its answer can be fetched later. */
   finish?(): Promise<void>
   /** Calls back once when the client hangs up; a pipe that has no hang-up of its own leaves it out. */

@@ -1,11 +1,7 @@
 import type { Awaitable } from '../awaitable.js'
 import type { ToolDefinition } from '../router/tool.js'
+import { CallTimedOut } from './call-over.js'
 import type { CallSession } from './call-session.js'
-
-/** What `session.signal` is aborted with when a call has used up its time. */
-export class CallTimedOut extends Error {
-  override readonly name = 'TimeoutError'
-}
 
 /** Calls of one tool that run at once; the others stand in line. */
 class Slots {

@@ -3,6 +3,8 @@ import type { ResourceContents } from '../protocol/model.js'
 import type { Catalogue, ResolvedResource } from '../router/catalogue.js'
 import { type ReadResult, toReadResult } from '../router/resource-result.js'
 import type { Session } from '../router/session.js'
+import { whenAnswered } from './deferral.js'
+import type { ReferredCall } from './referred-call.js'
 
 /** What the handler of a resource returns. */
 export function runResource({ offered, params }: ResolvedResource, session: Session): unknown {
@@ -25,7 +27,7 @@ export function notFound(uri: string): McpError {
 /** Reads a resource by its name in a catalogue, for a handler that wants it inside its own answer. */
 export async function readNamed(
   catalogue: Catalogue,
-  session: Session,
+  session: Session & ReferredCall,
   { name, params }: { name: string; params: Readonly<Record<string, unknown>> },
 ): Promise<ResourceContents> {
   const offered = session.sees('resourceTemplates', name) ? catalogue.resources.get(name) : undefined
@@ -33,6 +35,7 @@ export async function readNamed(
   const { template } = offered.definition
   const uri = template.expand(params)
   const resolved = { offered, params: template.match(uri) ?? {} }
-  const { contents } = toRead(resolved, uri, await runResource(resolved, session))
+  const returned = await whenAnswered(session, await runResource(resolved, session))
+  const { contents } = toRead(resolved, uri, returned)
   return contents[0] as ResourceContents
 }

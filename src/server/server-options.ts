@@ -36,6 +36,8 @@ export interface ServerOptions {
   readonly maxSubscriptions?: number
   /** Milliseconds that any call may take; see `timeoutMs` of a tool. @default none */
   readonly callTimeoutMs?: number
+  /** Milliseconds that an answer may take which a handler has deferred. @default 300_000, five minutes */
+  readonly deferMs?: number
   /** Milliseconds that running calls get when the server closes. @default 10_000 */
   readonly drainMs?: number
   /** The time in milliseconds. @default Date.now */
@@ -45,7 +47,7 @@ export interface ServerOptions {
 }
 
 const COUNTS = ['requestStateTtlMs', 'sessionTtlMs', 'maxSessions', 'maxListens', 'maxSubscriptions'] as const
-const TIMES = ['callTimeoutMs', 'drainMs', 'heartbeatMs'] as const
+const TIMES = ['callTimeoutMs', 'deferMs', 'drainMs', 'heartbeatMs'] as const
 const OPTIONS = [
   'backplane',
   'onError',
@@ -88,6 +90,7 @@ export function resolveServerOptions(options: ServerOptions): ResolvedServerOpti
     maxListens: options.maxListens ?? 16,
     maxSubscriptions: options.maxSubscriptions ?? 1000,
     callTimeoutMs: options.callTimeoutMs,
+    deferMs: options.deferMs ?? 300_000,
     drainMs: options.drainMs ?? 10_000,
     heartbeatMs: options.heartbeatMs ?? 5000,
     nodeId: options.nodeId === undefined ? undefined : nodeName(options.nodeId),

@@ -1,17 +1,20 @@
 import { type Awaitable, isPromise } from '../awaitable.js'
 import type { RequestMessage } from '../protocol/jsonrpc.js'
-import { notificationMessage } from '../protocol/jsonrpc.js'
+import { notificationMessage, pingMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
 import { Access } from '../router/access.js'
+import type { CallRef, ProgressRef } from '../router/deferred.js'
 import { isRefusal, type Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
 import type { ConnectRequest } from '../router/session.js'
+import type { FreeReturn } from '../router/tool.js'
 import { Asking } from './asking/asking.js'
 import { Once } from './asking/once.js'
 import { RoundLog } from './asking/round-log.js'
 import { RoundStates } from './asking/round-states.js'
 import { Rounds } from './asking/rounds.js'
 import { Secrets } from './asking/secrets.js'
+import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
 import type { CallSession } from './call-session.js'
 import { Channels } from './channels.js'
 import type { Caller, Client } from './client.js'
@@ -23,11 +26,13 @@ import { Limits } from './limits.js'
 import { ALL_LISTS, Listeners, tellMissed } from './listeners.js'
 import { Listens } from './listens.js'
 import { Nodes } from './nodes.js'
+import { packError, packResult } from './packed.js'
 import { Pages } from './pages.js'
 import { reachableStore } from './reachable-store.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
 import { Sessions } from './sessions.js'
 import { Telemetry } from './telemetry.js'
+import { Warnings } from './warnings.js'
 
 /** A session of a client, from outside of its calls. */
 export interface SessionHandle {
@@ -64,10 +69,12 @@ export class Server {
     this.#options = options
     const listeners = new Listeners()
     this.#secrets = secretsOf(router, options)
-    const { backplane, heartbeatMs, nodeId } = options
+    const { backplane, heartbeatMs, nodeId, ids, deferMs } = options
     // A node that starts again is another one: what the first had in memory is gone.
     const id = nodeId === undefined ? uuid() : `${nodeId}.${uuid()}`
     this.nodes = new Nodes({ backplane, heartbeatMs, id, report: (error) => this.report(error) })
+    const { pubSub } = options.backplane
+    const store = reachableStore(options.backplane.store)
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
@@ -75,6 +82,9 @@ export class Server {
       asking: this.#asking(),
       listeners,
       listens: new Listens(options.maxListens),
+      refs: new CallRefs({ store, pubSub, ids, deferMs, report: (error) => this.report(error) }),
+      warnings: new Warnings(),
+      ids,
       callTimeoutMs: options.callTimeoutMs,
       maxSubscriptions: options.maxSubscriptions,
       telemetry: this.telemetry,
@@ -91,9 +101,7 @@ export class Server {
     this.#dispatcher = new Dispatcher(this.#context)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
     if (!options.sessions) return
-    const store = reachableStore(options.backplane.store)
-    const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, resume } = options
-    const { pubSub } = options.backplane
+    const { sessionTtlMs: ttlMs, maxSessions: max, clock, resume } = options
     this.sessions = new Sessions({ store, pubSub, ttlMs, max, clock, ids, report: (error) => this.report(error) })
     const { sessions } = this
     this.channels = new Channels({
@@ -178,6 +186,44 @@ export class Server {
     return this.#context.listeners.listChanged('resource')
   }
 
+  /**
+   * Answers a call that its handler has deferred, on whatever process it runs. `result` is what the handler could have returned, and
+   * is checked like that; it must be something that JSON can hold. Resolves to true when the call got it, and to false when
+   * it is over, was answered already, or never was.
+   *
+   * @throws TypeError for a `ref` that is none, and for what no handler may return.
+   * @throws McpError `INTERNAL_ERROR`, retryable, when the backplane cannot be reached.
+   * @example
+   * const delivered = await server.respond(job.reply, Tool.text('done'))
+   */
+  async respond(ref: CallRef, result: FreeReturn): Promise<boolean> {
+    assertCallRef('server.respond', ref)
+    return await this.#context.refs.respond(ref, packResult(result))
+  }
+
+  /**
+   * Fails a call that its handler has deferred, as if the handler had thrown: its client gets an `McpError` as it is, and
+   * of anything else no more than `Internal error`, while `onError` of the call's process is told. Resolves like {@link respond}.
+   */
+  async respondError(ref: CallRef, error: unknown): Promise<boolean> {
+    assertCallRef('server.respondError', ref)
+    return await this.#context.refs.respond(ref, packError(error))
+  }
+
+  /**
+   * Tells the client of a call how far it is, from whatever process: like `session.notifyProgress`, by what
+   * `session.progressRef()` gave. Does nothing for null, and when the call is over.
+   */
+  async notifyProgress(
+    ref: ProgressRef | null,
+    progress: number,
+    ...more: [total?: number, message?: string]
+  ): Promise<void> {
+    if (ref === null) return
+    assertProgressRef('server.notifyProgress', ref)
+    await this.#context.refs.notifyProgress(ref, [progress, ...more])
+  }
+
   /** A session by its id, while its stream is open; undefined otherwise. */
   session(id: string): SessionHandle | undefined {
     const channel = this.channels?.ofSession(id)
@@ -185,7 +231,7 @@ export class Server {
     const { ids } = this.#options
     return {
       notify: (method, params) => channel.send(notificationMessage(method, params)),
-      ping: () => channel.send(JSON.stringify({ jsonrpc: '2.0', id: `ping-${ids()}`, method: 'ping' })),
+      ping: () => channel.send(pingMessage(ids())),
       finish: () => channel.release(),
     }
   }
@@ -204,6 +250,7 @@ export class Server {
     this.channels?.endAll()
     await this.#dispatcher.drain(drainMs)
     this.sessions?.leave()
+    await this.#context.refs.close()
     await this.nodes.stop()
   }
 

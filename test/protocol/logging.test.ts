@@ -39,14 +39,14 @@ describeMatrix('logging', {}, (setup, cell) => {
     }
   })
 
-  verifies('logging.level', 'sends any JSON, and a logger only where one is named', async () => {
+  verifies('logging.level', 'sends any JSON as it is, from the server unless a logger is named', async () => {
     const client = await setup(logging(), { logLevel: 'debug' })
     await client.callTool('plain')
     const level = 'emergency'
     expect(client.notified('notifications/message')).toEqual([
-      { level, data: 'text' },
-      { level, data: null },
-      { level, data: [0] },
+      { level, logger: 'server', data: 'text' },
+      { level, logger: 'server', data: null },
+      { level, logger: 'server', data: [0] },
     ])
   })
 
@@ -108,7 +108,7 @@ describeMatrix('logging in a session', { versions: SESSION_VERSIONS }, (setup) =
   verifies('logging.set-level', 'follows a handler that sets it', async () => {
     const client = await setup(logging(), { logLevel: 'emergency' })
     await client.callTool('open')
-    expect(client.notified('notifications/message')).toEqual([{ level: 'debug', data: 'opened' }])
+    expect(client.notified('notifications/message')).toEqual([{ level: 'debug', logger: 'server', data: 'opened' }])
     await client.callTool('log')
     expect(client.notified('notifications/message')).toHaveLength(9)
   })

@@ -1,4 +1,4 @@
-import { createRouter, type Router, type Session } from 'phantom-mcp'
+import { createRouter, createServer, memoryBackplane, type ProgressRef, type Router, type Session } from 'phantom-mcp'
 import { expect } from 'vitest'
 import { gate, PATIENT } from '../_messages.js'
 import { describeMatrix, HTTP, verifies } from '../_setup.js'
@@ -170,5 +170,47 @@ describeMatrix('the stream of a call', { transports: HTTP }, (setup, cell) => {
     steps[1].open()
     expect(await call).toMatchObject({ content: [{ text: 'done' }] })
     expect(setup.wire.received.filter(({ id }) => id !== undefined)).toHaveLength(cell.sessions ? 2 : 1)
+  })
+})
+
+describeMatrix('progress that is told from elsewhere', {}, (setup, cell) => {
+  const message = cell.version >= '2025-03-26' ? { message: 'Halfway' } : {}
+
+  verifies(['progress.ref', 'progress.increases', 'progress.after-answer'], 'comes like the call’s own', async () => {
+    const refs: (ProgressRef | null)[] = []
+    const backplane = memoryBackplane()
+    const worker = createServer(createRouter({ name: 'worker', version: '1.0.0' }), { backplane })
+    const client = await setup(
+      reporting(async (session) => {
+        const ref = JSON.parse(JSON.stringify(session.progressRef())) as ProgressRef | null
+        refs.push(ref)
+        const { server } = setup
+        await session.notifyProgress(1)
+        await server.notifyProgress(ref, 2, 4, 'Halfway')
+        await server.notifyProgress(ref, 2)
+        await worker.notifyProgress(ref, 3)
+        await worker.notifyProgress(ref, 1, 4, 'Back')
+        await worker.notifyProgress(ref, 4, 4)
+        await session.notifyProgress(3.5)
+      }),
+      { server: { backplane } },
+    )
+    await client.callTool('work', {}, { progressToken: 0 })
+    const told = [
+      { progressToken: 0, progress: 1 },
+      { progressToken: 0, progress: 2, total: 4, ...message },
+      { progressToken: 0, progress: 3 },
+      { progressToken: 0, progress: 4, total: 4 },
+    ]
+    expect(client.notified('notifications/progress')).toEqual(told)
+    await client.callTool('work')
+    expect(refs).toMatchObject([{ progress: expect.any(String), node: expect.any(String) }, null])
+    for (const server of [setup.server, worker]) await server.notifyProgress(refs[0] as ProgressRef, 5)
+    await client.list('tools')
+    expect(client.notified('notifications/progress')).toEqual(told)
+    await expect(worker.notifyProgress({ call: 'x', node: 'y' } as never, 1)).rejects.toThrow(
+      'server.notifyProgress: the first argument must be what session.progressRef() gave',
+    )
+    await worker.close()
   })
 })

@@ -15,6 +15,7 @@ import { type Answer, missingCapabilities, type Question } from '../../router/qu
 import type { Step } from '../../router/step.js'
 import { Tool } from '../../router/tool-result.js'
 import type { CallSession } from '../call-session.js'
+import { whenAnswered } from '../deferral.js'
 import { handlerChanged } from './chain.js'
 import { ANSWER_MS } from './continuation-options.js'
 import { digest } from './digest.js'
@@ -55,7 +56,12 @@ export class Asking implements Asker<CallSession> {
   handle(session: CallSession, run: RunHandler): unknown {
     const resumption = session.thread?.resumption
     const value = resumption === undefined ? run() : this.#resume(session, resumption, run)
-    return andThen(value, (settled) => (isAsks(settled) ? this.#ask(session, settled, run) : settled))
+    return andThen(value, (returned) => this.#settled(session, returned, run))
+  }
+
+  /** What is asked by returning it is asked; what comes later is waited for. */
+  #settled(session: CallSession, value: unknown, run: RunHandler): unknown {
+    return isAsks(value) ? this.#ask(session, value, run) : whenAnswered(session, value)
   }
 
   /** @throws TypeError for keys that are not told apart, or a time that no timer takes. */
@@ -135,7 +141,7 @@ export class Asking implements Asker<CallSession> {
     const answer = await readResponse(question, await this.#request(session, question, ANSWER_MS))
     if (answer.action === 'unsupported') throw unsupported(question.requires)
     const value = await step.handler(answer as never, given as never, session as never)
-    return isAsks(value) ? await this.#ask(session, value, run) : value
+    return await this.#settled(session, value, run)
   }
 
   #stepOf({ thread }: CallSession, name: string): Step<never, never, never> {
@@ -172,7 +178,7 @@ export class Asking implements Asker<CallSession> {
     const { thread } = session
     if (thread !== undefined) thread.resumption = { kind: 'returned', state: jsonOf(state), marks: {} }
     const value = await run()
-    return isAsks(value) ? await this.#ask(session, value, run) : value
+    return await this.#settled(session, value, run)
   }
 
   async #urlRound(session: CallSession, { urls }: ElicitationRequired): Promise<unknown> {

@@ -2,6 +2,7 @@ import { McpError } from '../../errors.js'
 import { isObject } from '../../protocol/jsonrpc.js'
 import type { Catalogue } from '../../router/catalogue.js'
 import { type Completer, type Completion, type CompletionContext, toCompletion } from '../../router/completion.js'
+import { assertNotDeferred } from '../../router/deferred.js'
 import type { CallSession } from '../call-session.js'
 import { canComplete } from '../capabilities.js'
 import type { OperationHandler } from '../context.js'
@@ -17,6 +18,7 @@ export const complete: OperationHandler = async ({ router }, session): Promise<{
   const completer = completerOf(router.catalogue, session, name)
   const context = contextOf(session.params)
   const returned = completer === undefined ? [] : await completer(value, session as never, context)
+  assertNotDeferred('A completer', returned)
   return { completion: toCompletion(returned) }
 }
 

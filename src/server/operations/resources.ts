@@ -1,6 +1,7 @@
 import { McpError } from '../../errors.js'
 import type { Result } from '../../protocol/model.js'
 import type { ResolvedResource } from '../../router/catalogue.js'
+import { assertNotDeferred } from '../../router/deferred.js'
 import { isResourceList } from '../../router/resource-result.js'
 import type { Asking } from '../asking/asking.js'
 import { InputRequiredResult } from '../asking/input-required-result.js'
@@ -21,6 +22,7 @@ async function listByCallback({ router }: ServerContext, session: CallSession): 
     throw new McpError('INVALID_PARAMS', 'params.cursor must be a string')
   }
   const list: unknown = await router.options.listResources?.(cursor, session as never)
+  assertNotDeferred('listResources', list)
   if (!isResourceList(list)) throw new TypeError('listResources must return Resource.list(links, nextCursor)')
   const { codec } = session.client
   return { ...list, resources: list.resources.map((link) => codec.project('resource', link)) }

@@ -69,7 +69,10 @@ export const listen: OperationHandler = async (context, session) => {
       resources: new Set(honoured.resourceSubscriptions?.map(followedUri)),
       tell: (method, params) => void session.notify(method, { ...params, _meta: meta }),
     })
-    await closed.finally(remove)
+    const finished = new Promise<void>((resolve) => {
+      session.onFinish = resolve
+    })
+    await Promise.race([closed, finished]).finally(remove)
     // Both the cancellation page and the subscriptions page are met so: the notification first, the result behind it.
     if (session.shared) await session.notify('notifications/cancelled', { requestId: session.requestId })
     return { _meta: meta }
