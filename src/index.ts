@@ -33,6 +33,17 @@ export type {
   ToolSpec,
   TraceContext,
 } from './protocol/model.js'
+export type {
+  CreateMessageParams,
+  CreateMessageResult,
+  ModelPreferences,
+  Root,
+  SampledContent,
+  SamplingContent,
+  SamplingMessage,
+  ToolResultContent,
+  ToolUseContent,
+} from './protocol/sampling.js'
 export { type Cached, type CacheOptions, withCache } from './router/cache.js'
 export type { Completer, CompletionContext, CompletionReturn } from './router/completion.js'
 export type { Binary, ContentOptions, LinkAttributes, LinkTarget } from './router/content.js'
@@ -72,8 +83,10 @@ export {
   type ResourceResult,
   type ResourceReturn,
 } from './router/resource-result.js'
+export { Roots, type RootsBuilders } from './router/roots.js'
 export { createRouter, type ResourceTarget, type Router } from './router/router.js'
 export type { ConnectOptions, RouterOptions, SubscribedResource } from './router/router-options.js'
+export { Sample, type SampleBuilders } from './router/sample.js'
 export type { Field, Fields, Given, InferFields, JsonSchema, Received, Shape } from './router/schema.js'
 export type { CallFacts, Connecting, ConnectRequest, Merged, Session, SessionLog } from './router/session.js'
 export type { DeclaredReturn, FreeReturn, LegalReturn, ToolDefinition, ToolOptions, ToolParams } from './router/tool.js'
