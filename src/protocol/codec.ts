@@ -1,5 +1,5 @@
 import type { ErrorCode, Failure } from '../errors.js'
-import type { EncodedResult, LogLevel, Result } from './model.js'
+import type { EncodedResult, Json, LogLevel, Result } from './model.js'
 import type { ProtocolVersion } from './versions.js'
 
 /** What the server can do, in words that no version changes. A version offers an operation under a method name. */
@@ -79,6 +79,11 @@ export interface Codec {
    * The members that a result of `method` has in this version, as JSON text; `serverInfo` is JSON too. Throws where JSON cannot hold the result.
    */
   encodeResult(method: Method, result: Result, serverInfo: string | undefined): EncodedResult
+  /**
+   * The parameters that a question to the client has in this version; undefined where the version cannot ask it. `id` names
+   * the question where the version wants it named.
+   */
+  encodeQuestion(method: string, params: Json, id: string): Json | undefined
 }
 
 /** The wire form of a failure in one version. */

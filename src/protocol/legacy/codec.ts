@@ -6,12 +6,14 @@ import { SESSION_VERSIONS, type SessionVersion } from '../versions.js'
 import { STRUCTURED_CONTENT_SINCE } from './gates.js'
 import { METHODS } from './methods.js'
 import { Projection } from './project.js'
+import { QuestionEncoding } from './questions.js'
 
 type Members = Readonly<Record<string, unknown>>
 
 function sessionCodec(version: SessionVersion): Codec {
   const projection = new Projection(version)
   const encoding = new ResultEncoding(version, projection)
+  const questions = new QuestionEncoding(version, projection)
   return {
     version,
     methods: METHODS,
@@ -33,6 +35,7 @@ function sessionCodec(version: SessionVersion): Codec {
       result instanceof SerializedResult
         ? { page: result, members: '' }
         : JSON.stringify(encoding.encode(method, result as Members)),
+    encodeQuestion: (method, params, id) => questions.encode(method, params, id),
   }
 }
 

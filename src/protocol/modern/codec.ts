@@ -30,6 +30,7 @@ export const modernCodec: Codec = {
   errorNumber: (code) => STATELESS_NUMBERS[code],
   project: (_kind, item) => item,
   encodeResult,
+  encodeQuestion: (_method, params) => params,
 }
 
 /** The members that every result has are written behind the handler's own: its JSON is not parsed or copied again. */
