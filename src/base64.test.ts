@@ -38,3 +38,8 @@ describe('Base64', () => {
     },
   )
 })
+
+test('a large text is checked without a deep stack', () => {
+  expect(isBase64('A'.repeat(20_000_000))).toBe(true)
+  expect(isBase64(`${'A'.repeat(20_000_000)}!AAA`)).toBe(false)
+})

@@ -33,6 +33,17 @@ export type {
   ToolSpec,
   TraceContext,
 } from './protocol/model.js'
+export type {
+  CreateMessageParams,
+  CreateMessageResult,
+  ModelPreferences,
+  Root,
+  SampledContent,
+  SamplingContent,
+  SamplingMessage,
+  ToolResultContent,
+  ToolUseContent,
+} from './protocol/sampling.js'
 export type { Answers, Asked, Asking, AskOptions, ElicitOptions, StepReference } from './router/asked.js'
 export { type Cached, type CacheOptions, withCache } from './router/cache.js'
 export type { Completer, CompletionContext, CompletionReturn } from './router/completion.js'
@@ -40,7 +51,7 @@ export type { Binary, ContentOptions, LinkAttributes, LinkTarget } from './route
 export type { CallRef, Deferred, ProgressRef } from './router/deferred.js'
 export { type DefinitionBuilders, defineFor } from './router/define.js'
 export type { Definition } from './router/definition.js'
-export { Elicit, type ElicitBuilders, type Form, type FormContent } from './router/elicit.js'
+export { Elicit, type ElicitBuilders, type Form, type FormContent, type UrlQuestion } from './router/elicit.js'
 export { field } from './router/field.js'
 export type {
   ArrayOptions,
@@ -75,8 +86,10 @@ export {
   type ResourceResult,
   type ResourceReturn,
 } from './router/resource-result.js'
+export { Roots, type RootsBuilders } from './router/roots.js'
 export { createRouter, type ResourceTarget, type Router } from './router/router.js'
 export type { ConnectOptions, RouterOptions, SubscribedResource } from './router/router-options.js'
+export { Sample, type SampleBuilders } from './router/sample.js'
 export type { Field, Fields, Given, InferFields, JsonSchema, Received, Shape } from './router/schema.js'
 export type { CallFacts, Connecting, ConnectRequest, Merged, Session, SessionLog } from './router/session.js'
 export type { Step, StepHandler, StepOptions } from './router/step.js'

@@ -73,13 +73,17 @@ export interface Codec {
   /** `message` of a progress notification exists. */
   readonly progressMessage: boolean
   errorNumber(code: ErrorCode): number
-  encodeQuestion(method: string, params: Json, id: string): Json | undefined
   /** Drops what the version lacks from the richest form; blocks that it lacks become text. */
   project<Item extends object>(kind: Projected, item: Item): object
   /**
    * The members that a result of `method` has in this version, as JSON text; `serverInfo` is JSON too. Throws where JSON cannot hold the result.
    */
   encodeResult(method: Method, result: Result, serverInfo: string | undefined): EncodedResult
+  /**
+   * The parameters that a question to the client has in this version; undefined where the version cannot ask it. `id` names
+   * the question where the version wants it named.
+   */
+  encodeQuestion(method: string, params: Json, id: string): Json | undefined
 }
 
 /** The wire form of a failure in one version. */

@@ -1,4 +1,5 @@
 import type { Awaitable } from '../awaitable.js'
+import type { CreateMessageParams, CreateMessageResult, Root } from '../protocol/sampling.js'
 import { BUILT, isBuilt } from './built.js'
 import type { Answer, Question } from './question.js'
 
@@ -69,6 +70,24 @@ export interface Asking {
    * to, with the state, which travels sealed with the client.
    */
   elicit<State, Content>(step: StepReference<State, Content>, options: { readonly state: State }): Asked
+  /**
+   * Asks the user to open a page; `accept` says that they agreed to, and no more. The same as `elicit(Elicit.url(url, message))`.
+   *
+   * @throws TypeError unless it is an http or https URL.
+   */
+  elicitUrl(url: string | URL, message: string, options?: ElicitOptions): Promise<Answer<undefined>>
+  /**
+   * Asks the client's model. The same as `elicit(Sample.message(params))`.
+   *
+   * @deprecated By the specification, with 2026-07-28: call a model's own API. Clients that have it are still asked.
+   */
+  sample(params: CreateMessageParams, options?: ElicitOptions): Promise<Answer<CreateMessageResult>>
+  /**
+   * Asks for the client's roots. The same as `elicit(Roots.list())`.
+   *
+   * @deprecated By the specification, with 2026-07-28. Clients that have them are still asked.
+   */
+  roots(options?: ElicitOptions): Promise<Answer<readonly Root[]>>
   /** Asks several questions at once, by name, and waits for all answers. */
   ask<const Questions extends Readonly<Record<string, Question<unknown>>>>(
     questions: Questions,

@@ -2,6 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { Elicit } from './elicit.js'
 import { isRecord } from './json-value.js'
+import { Roots } from './roots.js'
+import { Sample } from './sample.js'
 
 // Forms and answers at random, held against a JSON Schema validator that knows nothing of ours.
 
@@ -92,11 +94,12 @@ function likelyContent(random: Random, form: Json): unknown {
 
 test('what is accepted is what a JSON Schema validator accepts', () => {
   const random = seeded(20_260_728)
+  const ajv = new Ajv2020({ strict: false, ownProperties: true })
   const seen = { accepted: 0, refused: 0 }
-  for (let round = 0; round < 300; round++) {
+  for (let round = 0; round < 100; round++) {
     const requestedSchema = randomForm(random)
     const question = Elicit.form({ message: 'Please', requestedSchema })
-    const fits = new Ajv2020({ strict: false, ownProperties: true }).compile(requestedSchema)
+    const fits = ajv.compile(requestedSchema)
     for (let turn = 0; turn < 20; turn++) {
       const content = random() < 0.7 ? likelyContent(random, requestedSchema) : randomContent(random)
       const before = JSON.stringify(content)
@@ -107,23 +110,29 @@ test('what is accepted is what a JSON Schema validator accepts', () => {
       seen[expected === undefined ? 'refused' : 'accepted']++
     }
   }
-  expect(seen.accepted).toBeGreaterThan(500)
-  expect(seen.refused).toBeGreaterThan(500)
+  expect(seen.accepted).toBeGreaterThan(200)
+  expect(seen.refused).toBeGreaterThan(200)
 })
 
 test('a response at random is read or left, and never thrown at', () => {
   const random = seeded(7)
   const question = Elicit.form({ message: 'Please', requestedSchema: randomForm(seeded(1)) })
   const url = Elicit.url('https://example.com', 'Open')
-  for (let turn = 0; turn < 5_000; turn++) {
+  for (let turn = 0; turn < 2_000; turn++) {
     const response =
       random() < 0.5 ? randomValue(random) : { action: randomValue(random), content: randomValue(random) }
     expect(question.read(response)).toBeUndefined()
     expect(url.read(response)).toBeUndefined()
   }
+  const sample = Sample.message({ messages: [{ role: 'user', content: { type: 'text', text: 'a' } }], maxTokens: 1 })
   for (let turn = 0; turn < 2_000; turn++) {
     const content = randomValue(random)
-    const answer = question.read({ action: 'accept', content })
-    if (answer !== undefined) expect(isRecord(content)).toBe(true)
+    const stopReason = randomValue(random)
+    // All that fits by chance is a model that said nothing.
+    const said = Array.isArray(content) && content.length === 0 && typeof stopReason === 'string'
+    const answer = sample.read({ role: 'assistant', model: 'm', content, stopReason })
+    expect(answer !== undefined).toBe(said)
+    expect(Roots.list().read({ roots: Array.isArray(content) ? [0, ...content] : content })).toBeUndefined()
+    if (question.read({ action: 'accept', content }) !== undefined) expect(isRecord(content)).toBe(true)
   }
 })

@@ -1,9 +1,12 @@
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import type { McpError } from '../errors.js'
+import type { CreateMessageResult, Root } from '../protocol/sampling.js'
 import { Elicit, type Form, type FormContent } from './elicit.js'
 import { field } from './field.js'
 import type { Answer, Question } from './question.js'
+import { Roots } from './roots.js'
+import { Sample } from './sample.js'
 
 /** Stands for `session.elicit`. */
 declare function elicit<Content>(
@@ -74,7 +77,13 @@ test('questions of several kinds are told apart', () => {
   const answers = ask({
     name: Elicit.form({ message: 'm', fields: { name: field.string() } }),
     site: Elicit.url('https://example.com', 'm'),
+    city: Sample.message({ messages: [{ role: 'user', content: { type: 'text', text: 'A city?' } }], maxTokens: 9 }),
+    roots: Roots.list(),
   })
   expectTypeOf(answers.name).toEqualTypeOf<Answer<{ name?: string }>>()
   expectTypeOf(answers.site).toEqualTypeOf<Answer<undefined>>()
+  expectTypeOf(answers.city).toEqualTypeOf<Answer<CreateMessageResult>>()
+  expectTypeOf(answers.roots).toEqualTypeOf<Answer<readonly Root[]>>()
+  // @ts-expect-error the tokens must be bounded
+  Sample.message({ messages: [] })
 })

@@ -18,6 +18,11 @@ export interface Form<Content = FormContent> extends Question<Content> {
   readonly '~content'?: Content | undefined
 }
 
+/** A page for the client's user to open. */
+export interface UrlQuestion extends Question<undefined> {
+  readonly elicitationId: string
+}
+
 /** What a form can have in it at all. */
 export type FormContent = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
@@ -43,9 +48,12 @@ export interface ElicitBuilders {
    * A page that the user opens in a browser, once they have agreed. `accept` says just that: what happens on the page, your own
    * server knows.
    *
+   * The question has an `elicitationId`, your own or a random one: it names what the user is asked for to clients of 2025-11-25, and
+   * to `server.notifyElicitationComplete`.
+   *
    * @throws TypeError unless it is an http or https URL.
    */
-  url(url: string | URL, message: string): Question<undefined>
+  url(url: string | URL, message: string, options?: { readonly elicitationId?: string }): UrlQuestion
 }
 
 /**
@@ -56,12 +64,16 @@ export interface ElicitBuilders {
  */
 export const Elicit: ElicitBuilders = {
   form: (options: object): Form<never> => buildForm(options),
-  url: (url, message) => {
+  url: (url, message, { elicitationId = crypto.randomUUID() } = {}) => {
+    if (typeof elicitationId !== 'string' || elicitationId === '') {
+      throw new TypeError('Elicit.url: elicitationId must be a string that is not empty')
+    }
     const params = { mode: 'url', message: readMessage(message, 'Elicit.url'), url: readUrl(url) }
     return {
       [BUILT]: 'question',
       method: METHOD,
       params,
+      elicitationId,
       requires: { elicitation: { url: {} } },
       fingerprint: `${METHOD} url`,
       read: (response) => readChoice(response, () => ({ action: 'accept', content: undefined })),

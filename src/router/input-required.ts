@@ -1,5 +1,6 @@
 import { type Asked, assertJson, isAsked } from './asked.js'
 import { BUILT, isBuilt } from './built.js'
+import type { UrlQuestion } from './elicit.js'
 import { isQuestion, type Question } from './question.js'
 
 /** What {@link Tool.inputRequired} takes. */
@@ -20,7 +21,7 @@ export interface InputRequired {
 /** Made by `Tool.elicitationRequired`: the user has to open these pages before the call can be served. */
 export interface ElicitationRequired {
   readonly [BUILT]: 'elicitation-required'
-  readonly urls: readonly Question<unknown>[]
+  readonly urls: readonly UrlQuestion[]
 }
 
 /** What any handler may return that asks the client before it can answer. */
@@ -41,7 +42,7 @@ export function inputRequired({ requests = {}, state }: InputRequiredOptions): I
 }
 
 /** @throws TypeError for an empty list, or what `Elicit.url` did not make. */
-export function elicitationRequired(urls: readonly Question<unknown>[]): ElicitationRequired {
+export function elicitationRequired(urls: readonly UrlQuestion[]): ElicitationRequired {
   const fits = Array.isArray(urls) && urls.length > 0 && urls.every(isUrlQuestion)
   if (!fits) throw new TypeError('Tool.elicitationRequired: it needs a list of what Elicit.url makes')
   return { [BUILT]: 'elicitation-required', urls }

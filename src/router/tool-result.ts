@@ -12,6 +12,7 @@ import {
   textBlock,
   toJsonText,
 } from './content.js'
+import type { UrlQuestion } from './elicit.js'
 import {
   type ElicitationRequired,
   elicitationRequired,
@@ -19,7 +20,6 @@ import {
   type InputRequiredOptions,
   inputRequired,
 } from './input-required.js'
-import type { Question } from './question.js'
 
 /** What a tool answers with, made by a builder of {@link Tool}. */
 export interface ToolResult {
@@ -67,7 +67,7 @@ export interface ToolBuilders {
    * where it asks in rounds, the handler runs again when the user has agreed to open all, with `session.state` as
    * `{ elicitation_ids }`. @throws TypeError for what `Elicit.url` did not make.
    */
-  elicitationRequired(urls: readonly Question<unknown>[]): ElicitationRequired
+  elicitationRequired(urls: readonly UrlQuestion[]): ElicitationRequired
 }
 
 function isToolResult(value: unknown): value is ToolResult {

@@ -1,32 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { Ajv } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
 import { createRouter, field, Prompt, Resource, type Router, Tool, withCache } from 'phantom-mcp'
 import { expect } from 'vitest'
-import { describeMatrix, type Version, verifies } from '../_setup.js'
+import { checkOf } from '../_schema.js'
+import { describeMatrix, verifies } from '../_setup.js'
 
 // Everything that a server sends, against the specification's own schema of the version that it is sent in.
-
-type Schema = Readonly<Record<string, unknown>>
-
-/** Says what is wrong with a value as a type of the schema; nothing when it fits. */
-type Check = (type: string, value: unknown) => string | undefined
-
-function checkOf(version: Version): Check {
-  const path = fileURLToPath(new URL(`../schema/mcp-${version}.json`, import.meta.url))
-  const schema = JSON.parse(readFileSync(path, 'utf8')) as Schema
-  const key = Object.hasOwn(schema, '$defs') ? '$defs' : 'definitions'
-  const ajv = new (key === '$defs' ? Ajv2020 : Ajv)({ strict: false, allErrors: true })
-  addFormats.default(ajv)
-  ajv.addSchema(schema, 'mcp')
-  return (type, value) => {
-    const validate = ajv.getSchema(`mcp#/${key}/${type}`)
-    if (validate === undefined) throw new Error(`The schema of ${version} has no ${type}`)
-    return validate(value) ? undefined : `${type}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`
-  }
-}
 
 const ICONS = [{ src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['48x48'], theme: 'dark' as const }]
 const META = { 'example.com/k': { deep: [1] } }

@@ -6,12 +6,14 @@ import { SESSION_VERSIONS, type SessionVersion } from '../versions.js'
 import { STRUCTURED_CONTENT_SINCE } from './gates.js'
 import { METHODS } from './methods.js'
 import { Projection } from './project.js'
+import { QuestionEncoding } from './questions.js'
 
 type Members = Readonly<Record<string, unknown>>
 
 function sessionCodec(version: SessionVersion): Codec {
   const projection = new Projection(version)
   const encoding = new ResultEncoding(version, projection)
+  const questions = new QuestionEncoding(version, projection)
   return {
     version,
     methods: METHODS,
@@ -28,19 +30,12 @@ function sessionCodec(version: SessionVersion): Codec {
     unknownId: 'null',
     progressMessage: version >= '2025-03-26',
     errorNumber: (code) => SESSION_NUMBERS[code],
-    encodeQuestion: (method, params, id) =>
-      method === 'elicitation/create' && version < '2025-06-18'
-        ? undefined
-        : params['mode'] === 'url'
-          ? version < '2025-11-25'
-            ? undefined
-            : { ...params, elicitationId: id }
-          : params,
     project: (kind, item) => projection.project(kind, item as Members),
     encodeResult: (method, result) =>
       result instanceof SerializedResult
         ? { page: result, members: '' }
         : JSON.stringify(encoding.encode(method, result as Members)),
+    encodeQuestion: (method, params, id) => questions.encode(method, params, id),
   }
 }
 

@@ -31,3 +31,10 @@ export const CONTENT_SINCE: Readonly<Record<string, SessionVersion>> = {
 export const STRUCTURED_CONTENT_SINCE: SessionVersion = '2025-06-18'
 /** `$schema` inside tool schemas: the dialect was not named before. */
 export const DIALECT_SINCE: SessionVersion = '2025-11-25'
+/** Questions to the client, in the order in which they came. */
+export const ELICITATION_SINCE: SessionVersion = '2025-06-18'
+export const URL_ELICITATION_SINCE: SessionVersion = '2025-11-25'
+/** Lists of choices, titled choices and defaults of every kind in forms (SEP-1034, SEP-1330). */
+export const RICH_FORMS_SINCE: SessionVersion = '2025-11-25'
+/** `tools` of sampling, and several blocks in a message. */
+export const SAMPLING_TOOLS_SINCE: SessionVersion = '2025-11-25'

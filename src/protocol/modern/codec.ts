@@ -28,9 +28,9 @@ export const modernCodec: Codec = {
   unknownId: undefined,
   progressMessage: true,
   errorNumber: (code) => STATELESS_NUMBERS[code],
-  encodeQuestion: (_method, params) => params,
   project: (_kind, item) => item,
   encodeResult,
+  encodeQuestion: (_method, params) => params,
 }
 
 /** The members that every result has are written behind the handler's own: its JSON is not parsed or copied again. */

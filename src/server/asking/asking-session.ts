@@ -1,4 +1,5 @@
 import type { Awaitable } from '../../awaitable.js'
+import type { CreateMessageParams, CreateMessageResult, Root } from '../../protocol/sampling.js'
 import {
   type Answers,
   type Asked,
@@ -9,7 +10,10 @@ import {
   isStepReference,
   type StepReference,
 } from '../../router/asked.js'
+import { Elicit } from '../../router/elicit.js'
 import { type Answer, isQuestion, type Question } from '../../router/question.js'
+import { Roots } from '../../router/roots.js'
+import { Sample } from '../../router/sample.js'
 import { Pausing } from '../pausing.js'
 import type { Asker, Thread } from './thread.js'
 
@@ -39,6 +43,18 @@ export abstract class AskingSession implements Asking {
     options: ElicitOptions & { readonly state?: unknown } = {},
   ): unknown {
     return isStepReference(what) ? askStep(what, options.state) : this.#askOne(what, options)
+  }
+
+  async elicitUrl(url: string | URL, message: string, options: ElicitOptions = {}): Promise<Answer<undefined>> {
+    return await this.elicit(Elicit.url(url, message), options)
+  }
+
+  async sample(params: CreateMessageParams, options: ElicitOptions = {}): Promise<Answer<CreateMessageResult>> {
+    return await this.elicit(Sample.message(params), options)
+  }
+
+  async roots(options: ElicitOptions = {}): Promise<Answer<readonly Root[]>> {
+    return await this.elicit(Roots.list(), options)
   }
 
   async ask<const Questions extends Readonly<Record<string, Question<unknown>>>>(

@@ -184,7 +184,7 @@ export class Asking implements Asker<CallSession> {
   async #urlRound(session: CallSession, { urls }: ElicitationRequired): Promise<unknown> {
     assertCan(session, urls)
     const questions = Object.fromEntries(urls.map((question, at) => [`elicitation-${at}`, question]))
-    const state = { elicitation_ids: urls.map((question) => this.#elicitationId(question)) }
+    const state = { elicitation_ids: urls.map(({ elicitationId }) => elicitationId) }
     return await this.rounds.end(session, { kind: 'urls', state, questions, singleUse: true })
   }
 
@@ -192,14 +192,10 @@ export class Asking implements Asker<CallSession> {
   #urlsRequired(session: CallSession, { urls }: ElicitationRequired): never {
     assertCan(session, urls)
     const elicitations = urls.map((question) =>
-      session.client.codec.encodeQuestion(question.method, question.params, this.#elicitationId(question)),
+      session.client.codec.encodeQuestion(question.method, question.params, question.elicitationId),
     )
     const data = { elicitations }
     throw new McpError('URL_ELICITATION_REQUIRED', 'The user has to open a page first', { data })
-  }
-
-  #elicitationId(_question: Question<unknown>): string {
-    return this.#parts.ids()
   }
 
   async #resume(session: CallSession, resumption: Resumption, run: RunHandler): Promise<unknown> {

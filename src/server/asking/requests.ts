@@ -1,5 +1,6 @@
 import { McpError } from '../../errors.js'
 import { isObject, notificationMessage, type ResponseMessage, requestMessage } from '../../protocol/jsonrpc.js'
+import type { UrlQuestion } from '../../router/elicit.js'
 import { type Answer, missingCapabilities, type Question } from '../../router/question.js'
 import type { CallSession } from '../call-session.js'
 
@@ -23,7 +24,8 @@ type Response = ResponseMessage | 'timeout' | 'unsupported'
 export async function askByRequest(session: CallSession, asked: RequestQuestion): Promise<Response> {
   const { question, id, send } = asked
   const { client } = session
-  const params = client.codec.encodeQuestion(question.method, question.params, id)
+  const { elicitationId = id } = question as Partial<UrlQuestion>
+  const params = client.codec.encodeQuestion(question.method, question.params, elicitationId)
   const missing = missingCapabilities(question.requires, client.capabilities)
   // A response has to find its way to who waits for it, by the session that it comes with.
   const comesBack = session.shared || session.id !== undefined
