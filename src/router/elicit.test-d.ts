@@ -2,7 +2,7 @@ import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import type { McpError } from '../errors.js'
 import type { CreateMessageResult, Root } from '../protocol/sampling.js'
-import { Elicit, type Form, type FormContent } from './elicit.js'
+import { Elicit, type Form, type FormContent, type UrlQuestion } from './elicit.js'
 import { field } from './field.js'
 import type { Answer, Question } from './question.js'
 import { Roots } from './roots.js'
@@ -66,7 +66,7 @@ test('the other ways to say a form', () => {
   const requestedSchema = { type: 'object', properties: {} }
   expectTypeOf(Elicit.form({ message: 'm', requestedSchema })).toEqualTypeOf<Form<FormContent>>()
   expectTypeOf(Elicit.form<{ a?: string }>({ message: 'm', requestedSchema })).toEqualTypeOf<Form<{ a?: string }>>()
-  expectTypeOf(Elicit.url('https://example.com', 'm')).toEqualTypeOf<Question<undefined>>()
+  expectTypeOf(Elicit.url('https://example.com', 'm')).toEqualTypeOf<UrlQuestion>()
   // @ts-expect-error a form needs a message
   Elicit.form({ fields: {} })
   // @ts-expect-error a value that is not a field

@@ -1,4 +1,4 @@
-import { isBase64 } from '../protocol/base64.js'
+import { isBase64 } from '../base64.js'
 import type { Json } from '../protocol/model.js'
 import { field } from './field.js'
 import { FieldSchema } from './field-schema.js'
