@@ -33,11 +33,24 @@ export type {
   ToolSpec,
   TraceContext,
 } from './protocol/model.js'
+export type { ProtocolVersion } from './protocol/versions.js'
 export { type Cached, type CacheOptions, withCache } from './router/cache.js'
 export type { Completer, CompletionContext, CompletionReturn } from './router/completion.js'
 export type { Binary, ContentOptions, LinkAttributes, LinkTarget } from './router/content.js'
 export { type DefinitionBuilders, defineFor } from './router/define.js'
 export type { Definition } from './router/definition.js'
+export type { ToolOutcome } from './router/extension-outcome.js'
+export type {
+  ExtensionListen,
+  ExtensionMethod,
+  ExtensionOutcome,
+  ExtensionResources,
+  ExtensionRows,
+  ExtensionToolOption,
+  ListenNotification,
+  OutcomeAnswer,
+  OutcomeCall,
+} from './router/extension-rows.js'
 export { field } from './router/field.js'
 export type {
   ArrayOptions,
@@ -50,6 +63,7 @@ export type {
   StringOptions,
 } from './router/field-types.js'
 export type { Middleware, Outcome } from './router/middleware.js'
+export type { Page } from './router/page.js'
 export type {
   PromptArgument,
   PromptArguments,
@@ -74,10 +88,24 @@ export { createRouter, type ResourceTarget, type Router } from './router/router.
 export type { ConnectOptions, RouterOptions, SubscribedResource } from './router/router-options.js'
 export type { Field, Fields, Given, InferFields, JsonSchema, Received, Shape } from './router/schema.js'
 export type { CallFacts, Connecting, ConnectRequest, Merged, Session, SessionLog } from './router/session.js'
-export type { DeclaredReturn, FreeReturn, LegalReturn, ToolDefinition, ToolOptions, ToolParams } from './router/tool.js'
+export type {
+  DeclaredReturn,
+  ExtensionToolOptions,
+  FreeReturn,
+  LegalReturn,
+  ToolDefinition,
+  ToolOptions,
+  ToolParams,
+} from './router/tool.js'
 export type { ToolLimits } from './router/tool-limits.js'
 export { Tool, type ToolBuilders, type ToolContentOptions, type ToolResult } from './router/tool-result.js'
 export type { UriParams } from './router/uri-template.js'
+export {
+  Extension,
+  type ExtensionBuilders,
+  type ExtensionHost,
+  type ExtensionMethodOptions,
+} from './server/extension.js'
 export { type Rate, type RateLimitOptions, rateLimit } from './server/rate-limit.js'
 export { createServer, type Server, type SessionHandle } from './server/server.js'
 export type { ServerOptions } from './server/server-options.js'

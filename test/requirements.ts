@@ -687,4 +687,46 @@ export const requirements: readonly Requirement[] = [
   { id: 'field.O1', source: 'field case O1', behaviour: 'The log level is the client’s own, or the request’s.' },
   { id: 'field.P1', source: 'field case P1', behaviour: 'Deep nesting is refused under the request’s id.' },
   { id: 'field.P4', source: 'field case P4', behaviour: 'Results that JSON cannot hold are answered all the same.' },
+  // Extensions
+  {
+    id: 'ext.declared',
+    source: '26/basic, Extensions; docs/extensions.md',
+    behaviour: 'An extension is declared under its id, with its settings, in the versions that it exists in.',
+  },
+  {
+    id: 'ext.method',
+    source: '26/basic, Extensions; docs/extensions.md',
+    behaviour: 'A method of an extension is served in its versions, and unknown in others.',
+  },
+  {
+    id: 'ext.undeclared',
+    source: '26/basic, Extensions',
+    behaviour: 'A client that does not declare what an extension requires gets -32021 with what is missing.',
+    versions: STATELESS,
+  },
+  {
+    id: 'ext.mirrored',
+    source: '26/basic/transports/streamable-http, Standard Headers',
+    behaviour: 'Mcp-Name repeats the parameter that the extension says.',
+    versions: STATELESS,
+    transports: HTTP,
+  },
+  {
+    id: 'ext.outcome',
+    source: '26/basic, Extensions: resultType',
+    behaviour: 'An outcome of an extension is answered with its resultType where it is declared.',
+  },
+  {
+    id: 'ext.listen',
+    source: '26/basic/patterns/subscriptions',
+    behaviour:
+      'A listen filter of an extension is acknowledged with what is allowed; events carry the subscription id.',
+    versions: STATELESS,
+  },
+  {
+    id: 'ext.recheck',
+    source: 'architecture: events, re-checked before each delivery',
+    behaviour: 'Access to what a filter follows is asked again before each event.',
+    versions: STATELESS,
+  },
 ]

@@ -4,7 +4,7 @@
  */
 export const BUILT: unique symbol = Symbol.for('phantom-mcp.built')
 
-export type BuiltKind = 'tool' | 'prompt' | 'resource' | 'resource-list' | 'refusal' | 'question'
+export type BuiltKind = 'tool' | 'prompt' | 'resource' | 'resource-list' | 'refusal' | 'question' | 'extension-outcome'
 
 export function isBuilt(value: unknown, kind: BuiltKind): boolean {
   return typeof value === 'object' && value !== null && (value as { [BUILT]?: unknown })[BUILT] === kind

@@ -2,6 +2,7 @@ import type { Awaitable } from '../awaitable.js'
 import { assertCounts, assertOptions } from '../options.js'
 import type { Implementation } from '../protocol/model.js'
 import { assertFunction } from './definition.js'
+import type { ExtensionRows } from './extension-rows.js'
 import type { Middleware } from './middleware.js'
 import type { Refusal } from './refusal.js'
 import type { ResourceDefinition } from './resource.js'
@@ -28,6 +29,8 @@ export interface RouterOptions<Assigns extends object = object> extends Implemen
   readonly pageSize?: number
   /** Runs around each request, outermost first. */
   readonly middleware?: readonly Middleware<Assigns>[]
+  /** What it speaks beyond the protocol, such as `tasks` and `skills`; see docs/extensions.md. */
+  readonly extensions?: readonly ExtensionRows<Assigns, never>[]
   /**
    * Lists the resources that exist now, page by page; the cursor is yours, undefined for the first page. Without it the
    * resources that have no variables are listed.
@@ -76,7 +79,7 @@ const CALLBACKS = [
   'listResources',
   'authorizeResourceSubscriptions',
 ] as const
-const OPTIONS = [...IMPLEMENTATION, 'instructions', 'pageSize', 'middleware', ...CALLBACKS]
+const OPTIONS = [...IMPLEMENTATION, 'instructions', 'pageSize', 'middleware', 'extensions', ...CALLBACKS]
 
 /** @throws TypeError that names the option and the mend. */
 export function assertRouterOptions(options: AnyRouterOptions): void {

@@ -2,6 +2,8 @@ import type { Awaitable } from '../awaitable.js'
 import type { Result } from '../protocol/model.js'
 import type { Router } from '../router/router.js'
 import type { CallSession } from './call-session.js'
+import type { ExtensionHost } from './extension.js'
+import type { ExtensionBell } from './extension-bell.js'
 import type { Limits } from './limits.js'
 import type { Listeners } from './listeners.js'
 import type { Listens } from './listens.js'
@@ -16,6 +18,9 @@ export interface ServerContext {
   readonly listeners: Listeners
   readonly listens: Listens
   readonly telemetry: Telemetry
+  /** What extensions see of the server. */
+  readonly host: ExtensionHost
+  readonly bell: ExtensionBell
   readonly callTimeoutMs: number | undefined
   readonly maxSubscriptions: number
   /** Returns the way to stop being told of the server's end. */

@@ -1,4 +1,5 @@
 import { type Awaitable, isPromise } from '../awaitable.js'
+import type { Codec, Method } from '../protocol/codec.js'
 import type { RequestMessage } from '../protocol/jsonrpc.js'
 import { notificationMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
@@ -11,8 +12,11 @@ import { Channels } from './channels.js'
 import type { Caller, Client } from './client.js'
 import { connectCaller } from './connect.js'
 import type { ServerContext } from './context.js'
-import { type Answer, Dispatcher } from './dispatch.js'
+import { type Answer, Dispatcher, methodOf } from './dispatch.js'
 import type { Exchange } from './exchange.js'
+import type { ExtensionHost } from './extension.js'
+import { ExtensionBell } from './extension-bell.js'
+import { Endings, hostOf } from './extension-host.js'
 import { Limits } from './limits.js'
 import { ALL_LISTS, Listeners, tellMissed } from './listeners.js'
 import { Listens } from './listens.js'
@@ -47,12 +51,15 @@ export class Server {
   readonly #context: ServerContext
   readonly #dispatcher: Dispatcher
   readonly #closers = new Set<() => void>()
+  readonly #endings = new Endings((error) => this.report(error))
   #closing: Promise<void> | undefined
 
   /** @internal */
   constructor(router: Router<never>, options: ResolvedServerOptions) {
     this.#options = options
     const listeners = new Listeners()
+    const { pubSub, store } = options.backplane
+    const bell = new ExtensionBell(pubSub, (error) => this.report(error))
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
@@ -62,6 +69,17 @@ export class Server {
       callTimeoutMs: options.callTimeoutMs,
       maxSubscriptions: options.maxSubscriptions,
       telemetry: this.telemetry,
+      bell,
+      host: hostOf({
+        store: reachableStore(store),
+        pubSub,
+        now: options.clock,
+        pageSize: router.pageSize,
+        endings: this.#endings,
+        notifyListeners: (filter, key) => this.notifyListeners(filter, key),
+        notifyResourceList: () => this.notifyResourceList(),
+        report: (error) => this.report(error),
+      }),
       report: (error, session) => {
         this.telemetry.tell('exception', { error, session })
         report(options.onError, error, session)
@@ -74,14 +92,23 @@ export class Server {
     }
     this.#dispatcher = new Dispatcher(this.#context)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
+    this.#closers.add(() => bell.close())
+    for (const { attach } of router.extensions.all)
+      (attach as ((host: ExtensionHost) => void) | undefined)?.(this.#context.host)
     if (!options.sessions) return
-    const store = reachableStore(options.backplane.store)
     const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, resume } = options
-    const { pubSub } = options.backplane
-    this.sessions = new Sessions({ store, pubSub, ttlMs, max, clock, ids, report: (error) => this.report(error) })
+    this.sessions = new Sessions({
+      store: reachableStore(store),
+      pubSub,
+      ttlMs,
+      max,
+      clock,
+      ids,
+      report: (error) => this.report(error),
+    })
     const { sessions } = this
     this.channels = new Channels({
-      store,
+      store: reachableStore(store),
       resume,
       listeners,
       sessions,
@@ -119,6 +146,19 @@ export class Server {
     return this.#context.listeners.listChanged('resource')
   }
 
+  /**
+   * Something has changed that clients follow by a listen filter of an extension: each of them, on every node, is told what the
+   * extension has to say to them now. Resolves when the nodes have been rung.
+   *
+   * @throws TypeError for a filter that no extension of the router has.
+   */
+  async notifyListeners(filter: string, key: string): Promise<void> {
+    const { router, bell } = this.#context
+    if (!router.extensions.all.some(({ listens = {} }) => Object.hasOwn(listens, filter)))
+      throw new TypeError(`notifyListeners: no extension of the router has the listen filter '${filter}'`)
+    await bell.ring(filter, key)
+  }
+
   /** A session by its id, while its stream is open; undefined otherwise. */
   session(id: string): SessionHandle | undefined {
     const channel = this.channels?.ofSession(id)
@@ -143,7 +183,7 @@ export class Server {
   async #close(drainMs: number): Promise<void> {
     for (const close of [...this.#closers]) close()
     this.channels?.endAll()
-    await this.#dispatcher.drain(drainMs)
+    await Promise.all([this.#dispatcher.drain(drainMs), this.#endings.run(drainMs)])
     this.sessions?.leave()
   }
 
@@ -211,6 +251,11 @@ export class Server {
   /** @internal */
   get context(): ServerContext {
     return this.#context
+  }
+
+  /** @internal A method of the version or of an extension. */
+  method(codec: Codec, name: string): Method | undefined {
+    return methodOf(this.#context.router, codec, name)
   }
 
   /** @internal Arguments of a tool that its callers repeat in headers. */

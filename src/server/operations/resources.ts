@@ -1,33 +1,27 @@
-import { McpError } from '../../errors.js'
 import type { Result } from '../../protocol/model.js'
-import { isResourceList } from '../../router/resource-result.js'
+import { toReadResult } from '../../router/resource-result.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
 import { notFound, readResolved } from '../read-resource.js'
 import { runOffered } from '../run-offered.js'
 import { stringParam } from './params.js'
-
-export const listResources: OperationHandler = (context, session) =>
-  context.router.options.listResources === undefined
-    ? context.pages.page('resources', session)
-    : listByCallback(context, session)
-
-async function listByCallback({ router }: ServerContext, session: CallSession): Promise<Result> {
-  const { cursor } = session.params
-  if (cursor !== undefined && typeof cursor !== 'string') {
-    throw new McpError('INVALID_PARAMS', 'params.cursor must be a string')
-  }
-  const list: unknown = await router.options.listResources?.(cursor, session as never)
-  if (!isResourceList(list)) throw new TypeError('listResources must return Resource.list(links, nextCursor)')
-  const { codec } = session.client
-  return { ...list, resources: list.resources.map((link) => codec.project('resource', link)) }
-}
+import { extensionResources } from './resource-list.js'
 
 export const listResourceTemplates: OperationHandler = ({ pages }, session) => pages.page('resourceTemplates', session)
 
-export const readResource: OperationHandler = async ({ router }, session) => {
+export const readResource: OperationHandler = async (context, session) => {
   const uri = stringParam(session.params, 'uri')
-  const resolved = router.catalogue.resolve(uri)
-  if (resolved === undefined || !session.sees('resourceTemplates', resolved.offered.name)) throw notFound(uri)
+  const resolved = context.router.catalogue.resolve(uri)
+  if (resolved === undefined) return await readAdded(context, session, uri)
+  if (!session.sees('resourceTemplates', resolved.offered.name)) throw notFound(uri)
   return await runOffered(resolved.offered, session, () => readResolved(resolved, uri, session))
+}
+
+/** What an extension has at the URI; the first that has something answers. */
+async function readAdded(context: ServerContext, session: CallSession, uri: string): Promise<Result> {
+  for (const { read } of extensionResources(context, session)) {
+    const result = toReadResult(await read(uri, session as never, context.host), uri, undefined)
+    if (result !== undefined) return result
+  }
+  throw notFound(uri)
 }

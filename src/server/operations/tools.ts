@@ -1,11 +1,13 @@
 import type { Awaitable } from '../../awaitable.js'
 import { McpError } from '../../errors.js'
+import { isToolOutcome, type ToolOutcome } from '../../router/extension-outcome.js'
 import type { Checked } from '../../router/schema.js'
 import type { Session, Visible } from '../../router/session.js'
 import type { ToolDefinition } from '../../router/tool.js'
 import { Tool, type ToolResult, toToolResult } from '../../router/tool-result.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
+import { admitTool, settleOutcome } from '../extension-tools.js'
 import { CallTimedOut } from '../limits.js'
 import { andThen, runOffered } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
@@ -24,16 +26,44 @@ export const callTool: OperationHandler = (context, session) => {
   const name = stringParam(session.params, 'name')
   const offered = session.sees('tools', name) ? tools.get(name) : undefined
   if (offered === undefined) throw new McpError('INVALID_PARAMS', `Unknown tool: ${name}`)
-  return runOffered(offered, session, () => runTool(context, session, offered.definition))
+  const { definition } = offered
+  return runOffered(offered, session, () =>
+    definition.added === undefined
+      ? runTool(context, session, definition)
+      : admitTool(context, session, definition.added).then(() => runTool(context, session, definition)),
+  )
 }
 
-function runTool(context: ServerContext, session: CallSession, tool: AnyTool): Awaitable<ToolResult> {
-  return andThen(tool.input.check(objectParam(session.params, 'arguments')), (checked) => {
+function runTool(context: ServerContext, session: CallSession, tool: AnyTool): Awaitable<object> {
+  return andThen(tool.input.check(objectParam(session.params, 'arguments')), (checked): Awaitable<object> => {
     if (!checked.ok) return refuseArguments(session, checked.errors)
-    return andThen(runHandler(context, session, { tool, params: checked.value }), (value) =>
-      checkOutput(context, { tool, session, result: toToolResult(value, tool.output !== undefined) }),
+    return andThen(
+      runHandler(context, session, { tool, params: checked.value }),
+      (value): Awaitable<object> =>
+        isToolOutcome(value)
+          ? finishOutcome(context, { tool, session, outcome: value })
+          : finish(context, { tool, session, value }),
     )
   })
+}
+
+interface Returned {
+  readonly tool: AnyTool
+  readonly session: CallSession
+  readonly value: unknown
+}
+
+function finish(context: ServerContext, { tool, session, value }: Returned): Awaitable<ToolResult> {
+  return checkOutput(context, { tool, session, result: toToolResult(value, tool.output !== undefined) })
+}
+
+/** An extension answers: with a result of its own, or with what the tool might have returned itself. */
+async function finishOutcome(
+  context: ServerContext,
+  { outcome, ...call }: Omit<Returned, 'value'> & { readonly outcome: ToolOutcome },
+): Promise<object> {
+  const answer = await settleOutcome(context, call, outcome)
+  return 'result' in answer ? answer.result : await finish(context, { ...call, value: answer.value })
 }
 
 interface Handled {
