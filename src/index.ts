@@ -44,6 +44,7 @@ export type {
   ToolResultContent,
   ToolUseContent,
 } from './protocol/sampling.js'
+export type { ProtocolVersion } from './protocol/versions.js'
 export type { Answers, Asked, Asking, AskOptions, ElicitOptions, StepReference } from './router/asked.js'
 export { type Cached, type CacheOptions, withCache } from './router/cache.js'
 export type { Completer, CompletionContext, CompletionReturn } from './router/completion.js'
@@ -52,6 +53,18 @@ export type { CallRef, Deferred, ProgressRef } from './router/deferred.js'
 export { type DefinitionBuilders, defineFor } from './router/define.js'
 export type { Definition } from './router/definition.js'
 export { Elicit, type ElicitBuilders, type Form, type FormContent, type UrlQuestion } from './router/elicit.js'
+export type { ToolOutcome } from './router/extension-outcome.js'
+export type {
+  ExtensionListen,
+  ExtensionMethod,
+  ExtensionOutcome,
+  ExtensionResources,
+  ExtensionRows,
+  ExtensionToolOption,
+  ListenNotification,
+  OutcomeAnswer,
+  OutcomeCall,
+} from './router/extension-rows.js'
 export { field } from './router/field.js'
 export type {
   ArrayOptions,
@@ -65,6 +78,7 @@ export type {
 } from './router/field-types.js'
 export type { Asks, ElicitationRequired, InputRequired, InputRequiredOptions } from './router/input-required.js'
 export type { Middleware, Outcome } from './router/middleware.js'
+export type { Page } from './router/page.js'
 export type {
   PromptArgument,
   PromptArguments,
@@ -93,13 +107,27 @@ export { Sample, type SampleBuilders } from './router/sample.js'
 export type { Field, Fields, Given, InferFields, JsonSchema, Received, Shape } from './router/schema.js'
 export type { CallFacts, Connecting, ConnectRequest, Merged, Session, SessionLog } from './router/session.js'
 export type { Step, StepHandler, StepOptions } from './router/step.js'
-export type { DeclaredReturn, FreeReturn, LegalReturn, ToolDefinition, ToolOptions, ToolParams } from './router/tool.js'
+export type {
+  DeclaredReturn,
+  ExtensionToolOptions,
+  FreeReturn,
+  LegalReturn,
+  ToolDefinition,
+  ToolOptions,
+  ToolParams,
+} from './router/tool.js'
 export type { ToolLimits } from './router/tool-limits.js'
 export { Tool, type ToolBuilders, type ToolContentOptions, type ToolResult } from './router/tool-result.js'
 export type { UriParams } from './router/uri-template.js'
 export type { SecretKeyBase } from './secret-key-base.js'
 export { ContinuationMoved } from './server/asking/chain.js'
 export type { ContinuationOptions } from './server/asking/continuation-options.js'
+export {
+  Extension,
+  type ExtensionBuilders,
+  type ExtensionHost,
+  type ExtensionMethodOptions,
+} from './server/extension.js'
 export { type Rate, type RateLimitOptions, rateLimit } from './server/rate-limit.js'
 export { createServer, type Server, type SessionHandle } from './server/server.js'
 export type { ServerOptions } from './server/server-options.js'

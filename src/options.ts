@@ -1,10 +1,10 @@
-/** @throws TypeError for a member that is not known: a misspelt option would be ignored silently. */
-export function assertOptions(owner: string, options: unknown, known: readonly string[]): void {
+/** @throws TypeError for what is no object, and for a member that is not known: a misspelt option would be ignored silently. */
+export function assertOptions(owner: string, options: unknown, known?: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${owner}: the options must be an object, not ${options === null ? 'null' : typeof options}`)
   }
   for (const option of Object.keys(options)) {
-    if (!known.includes(option)) {
+    if (known?.includes(option) === false) {
       throw new TypeError(`${owner}: unknown option '${option}'; known are ${known.join(', ')}`)
     }
   }

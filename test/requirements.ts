@@ -1,17 +1,9 @@
-/** What the server has to do, where that is written, and in which cells of the matrix it applies: everywhere unless said. */
-export interface Requirement {
-  readonly id: string
-  /** Section of the specification (`26/…` is 2026-07-28, `25/…` 2025-11-25), JSON-RPC, a decision, a page of `docs/`, or a field case. */
-  readonly source: string
-  readonly behaviour: string
-  readonly versions?: readonly string[]
-  readonly transports?: readonly string[]
-}
+import type { Requirement } from './requirement.js'
+import { featureRequirements } from './requirements-features.js'
 
 const SESSION = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 const STATELESS = ['2026-07-28']
 const HTTP = ['node', 'fetch']
-const ELICITING = ['2025-06-18', '2025-11-25', '2026-07-28']
 
 export const requirements: readonly Requirement[] = [
   // Messages
@@ -743,53 +735,5 @@ export const requirements: readonly Requirement[] = [
   { id: 'field.O1', source: 'field case O1', behaviour: 'The log level is the client’s own, or the request’s.' },
   { id: 'field.P1', source: 'field case P1', behaviour: 'Deep nesting is refused under the request’s id.' },
   { id: 'field.P4', source: 'field case P4', behaviour: 'Results that JSON cannot hold are answered all the same.' },
-  // Asking the client
-  {
-    id: 'asking.inline',
-    source: '26/basic/patterns/mrtr; 25/client/elicitation; docs/asking.md',
-    behaviour: 'A handler asks and goes on with the answer, by a request or by a round; refusals are answers.',
-    versions: ELICITING,
-  },
-  {
-    id: 'asking.unsupported',
-    source: '26/basic/patterns/mrtr, Server Requirements',
-    behaviour: 'Nothing is asked that the client has not declared.',
-    versions: ELICITING,
-  },
-  {
-    id: 'asking.timeout',
-    source: 'docs/asking.md',
-    behaviour: 'A question has its time; an answer that comes later is refused and changes nothing.',
-    versions: ELICITING,
-  },
-  {
-    id: 'asking.keys',
-    source: 'docs/asking.md',
-    behaviour: 'Two open questions have keys, or are asked together.',
-    versions: ELICITING,
-  },
-  {
-    id: 'asking.own-session',
-    source: 'docs/asking.md',
-    behaviour: 'What a handler tells goes to the request that it is serving now, and is told once.',
-    versions: ELICITING,
-  },
-  {
-    id: 'asking.pauses',
-    source: 'docs/asking.md',
-    behaviour: 'The time and the place of a call are not used up while its client is asked.',
-    versions: ELICITING,
-  },
-  {
-    id: 'asking.validates',
-    source: '26/client/elicitation, Response Actions',
-    behaviour: 'An answer that does not fit its form never reaches the handler.',
-    versions: ELICITING,
-  },
-  {
-    id: 'asking.once',
-    source: 'docs/asking.md',
-    behaviour: 'What runs once is not run again when the handler is.',
-    versions: ELICITING,
-  },
+  ...featureRequirements,
 ]

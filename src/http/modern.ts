@@ -50,15 +50,14 @@ function acceptNotification(responder: Responder, { method, params }: Notificati
 
 function serveRequest(incoming: Incoming, request: RequestMessage): void {
   const { server, responder, accepted, streamAfterMs, access } = incoming
-  const isOpen = CODEC.methods.get(request.method)?.open === true
+  const isOpen = server.method(CODEC, request.method)?.open === true
   const reply = new CallReply(responder, accepted, isOpen ? openListening : undefined)
   const read = readRequest(server, responder.call, request)
   if ('code' in read) {
     const status = read.code === 'METHOD_NOT_FOUND' ? 404 : 400
     return reply.end(status, refuse(CODEC, request.id, read).body)
   }
-  if (CODEC.methods.get(request.method)?.open && !accepted.stream)
-    return responder.refuse(notAcceptable('text/event-stream'))
+  if (isOpen && !accepted.stream) return responder.refuse(notAcceptable('text/event-stream'))
   const client = new Client(CODEC, {
     info: read.clientInfo,
     capabilities: read.clientCapabilities,
@@ -107,7 +106,7 @@ function readRequest(server: Server, call: HttpCall, request: RequestMessage): E
 function headerFailure(server: Server, call: HttpCall, { method, params }: RequestMessage): Failure | undefined {
   const wrongMethod = mismatch(call, 'Mcp-Method', method)
   if (wrongMethod !== undefined) return wrongMethod
-  const row = CODEC.methods.get(method)
+  const row = server.method(CODEC, method)
   const named = row?.mirrors === undefined ? undefined : params[row.mirrors]
   if (typeof named !== 'string') return undefined
   const wrongName = mismatch(call, 'Mcp-Name', named)

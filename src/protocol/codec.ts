@@ -19,6 +19,7 @@ export type Operation =
   | 'subscribe'
   | 'unsubscribe'
   | 'listen'
+  | 'extension'
 
 /** One row of a version's method table. A method without a row does not exist in that version. */
 export interface Method {
@@ -28,7 +29,7 @@ export interface Method {
   /** It is answered only when one side ends it. */
   readonly open?: true
   /** The parameter that the `Mcp-Name` header repeats (2026-07-28 basic/transports/streamable-http). */
-  readonly mirrors?: 'name' | 'uri'
+  readonly mirrors?: string
 }
 
 /** What is projected to a version: members that it lacks are left out. */

@@ -38,6 +38,7 @@ export interface ServerCapabilities {
   readonly resources?: { readonly subscribe?: boolean; readonly listChanged?: boolean }
   readonly completions?: Json
   readonly logging?: Json
+  readonly extensions?: Readonly<Record<string, Json>>
 }
 
 /** Who should see a piece of content, how much it matters from 0 to 1, and when it changed (ISO 8601). */

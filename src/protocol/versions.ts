@@ -19,3 +19,10 @@ export function isSessionVersion(value: unknown): value is SessionVersion {
 export function isStatelessVersion(value: unknown): value is StatelessVersion {
   return (STATELESS_VERSIONS as readonly unknown[]).includes(value)
 }
+
+/** Every version, oldest first. */
+export const PROTOCOL_VERSIONS: readonly ProtocolVersion[] = [...SESSION_VERSIONS, ...STATELESS_VERSIONS]
+
+export function isProtocolVersion(value: unknown): value is ProtocolVersion {
+  return isSessionVersion(value) || isStatelessVersion(value)
+}

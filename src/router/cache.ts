@@ -26,3 +26,12 @@ export function withCache<Result extends object>(result: Result, options: CacheO
     return Object.assign([...result], { ttlMs, cacheScope: scope }) as unknown as Cached<Result>
   return { ...result, ttlMs, cacheScope: scope }
 }
+
+/** The hint for what was put together from several results: as short as the shortest, public where all are; none where one has none. */
+export function commonCache(results: readonly object[]): { ttlMs?: number; cacheScope?: 'public' | 'private' } {
+  const hints = results.map((result) => result as Partial<Cached<object>>)
+  const ttls = hints.map(({ ttlMs }) => ttlMs).filter((ttlMs) => ttlMs !== undefined)
+  if (ttls.length === 0 || ttls.length < hints.length) return {}
+  const isPublic = hints.every(({ cacheScope }) => cacheScope === 'public')
+  return { ttlMs: Math.min(...ttls), cacheScope: isPublic ? 'public' : 'private' }
+}

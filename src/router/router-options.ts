@@ -3,6 +3,7 @@ import { assertCounts, assertOptions } from '../options.js'
 import type { Implementation } from '../protocol/model.js'
 import { assertSecret, type SecretKeyBase } from '../secret-key-base.js'
 import { assertFunction } from './definition.js'
+import type { ExtensionRows } from './extension-rows.js'
 import type { Middleware } from './middleware.js'
 import type { Refusal } from './refusal.js'
 import type { ResourceDefinition } from './resource.js'
@@ -36,6 +37,8 @@ export interface RouterOptions<Assigns extends object = object> extends Implemen
   readonly pageSize?: number
   /** Runs around each request, outermost first. */
   readonly middleware?: readonly Middleware<Assigns>[]
+  /** What it speaks beyond the protocol, such as `tasks` and `skills`; see docs/extensions.md. */
+  readonly extensions?: readonly ExtensionRows<Assigns, never>[]
   /**
    * Lists the resources that exist now, page by page; the cursor is yours, undefined for the first page. Without it the
    * resources that have no variables are listed.
@@ -91,6 +94,7 @@ const OPTIONS = [
   'requestStateSalt',
   'pageSize',
   'middleware',
+  'extensions',
   ...CALLBACKS,
 ]
 

@@ -4,6 +4,7 @@ import type { Implementation } from '../protocol/model.js'
 import { type AnyDefinition, Catalogue, KINDS, type Scope } from './catalogue.js'
 import { type DefinitionBuilders, definitionBuilders, type Registered } from './define.js'
 import { assertFunction, assertName, type Definition } from './definition.js'
+import { type AnyExtension, Extensions } from './extensions.js'
 import type { Middleware } from './middleware.js'
 import type { ResourceDefinition } from './resource.js'
 import {
@@ -37,6 +38,8 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
   readonly options: AnyRouterOptions
   /** @internal */
   readonly pageSize: number
+  /** @internal */
+  readonly extensions: Extensions
   #middleware: readonly Middleware<Assigns>[]
 
   /** Registers a tool; see `ToolOptions`. @throws TypeError that names the tool, the option and the mend. */
@@ -57,6 +60,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
     this.options = options
     this.info = pick(options, IMPLEMENTATION)
     this.pageSize = options.pageSize ?? DEFAULT_PAGE_SIZE
+    this.extensions = new Extensions((options.extensions ?? []) as readonly AnyExtension[])
     this.#middleware = (options.middleware ?? []) as readonly Middleware<Assigns>[]
     const builders = definitionBuilders<Assigns>((definition) => this.#register([definition]))
     this.tool = builders.tool
@@ -75,7 +79,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
 
   #register(definitions: readonly Registered[]): void {
     this.catalogue.addSteps(definitions.filter(isStep))
-    this.catalogue.add(definitions.filter((definition) => !isStep(definition)))
+    this.catalogue.add(definitions.filter((definition) => !isStep(definition)).map((one) => this.#known(one)))
   }
 
   /**
@@ -83,7 +87,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
    * @throws TypeError when there is none to be replaced.
    */
   replace(definition: Definition<Assigns>): this {
-    this.catalogue.replace(toDefinition('router.replace', definition))
+    this.catalogue.replace(this.#known(toDefinition('router.replace', definition)))
     return this
   }
 
@@ -96,9 +100,11 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
 
   /**
    * Offers what another router offers, now and later: its names get `prefix` and an underscore in front, its URIs stay, and
-   * its middleware runs inside of this router's. Only the outer router's options count otherwise.
+   * its middleware runs inside of this router's. Only the outer router's options count otherwise; extensions of the other
+   * router have to be the outer one's as well.
    *
-   * @throws TypeError for a prefix that is no name, a name or pattern that is taken, or a router with `listResources`.
+   * @throws TypeError for a prefix that is no name, a name or pattern that is taken, a router with `listResources`, or with an
+   * extension that this one does not have.
    * @example
    * router.mount('billing', billing)   // its tool 'refund' is called 'billing_refund' here
    */
@@ -114,6 +120,12 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
         `router.mount: '${prefix}' has listResources, which only the outer router can have: move it there`,
       )
     }
+    const missing = other.extensions.all.find((extension) => !this.extensions.all.includes(extension))
+    if (missing !== undefined) {
+      throw new TypeError(
+        `router.mount: '${prefix}' has the extension '${missing.id}': give the same one to the outer router's extensions`,
+      )
+    }
     this.catalogue.mount(prefix, other as unknown as Scope)
     return this
   }
@@ -123,6 +135,12 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
     assertFunction('router.use', middleware)
     this.#middleware = [...this.#middleware, middleware]
     return this
+  }
+
+  /** @throws TypeError for a tool with an option that no extension of this router has. */
+  #known(definition: AnyDefinition): AnyDefinition {
+    if (definition.kind === 'tool') this.extensions.assertTool(definition)
+    return definition
   }
 
   /** @internal */

@@ -11,6 +11,7 @@ import {
   type DescribedOptions,
   describedMembers,
 } from './definition.js'
+import type { ToolOutcome } from './extension-outcome.js'
 import type { Asks } from './input-required.js'
 import {
   inputSchema,
@@ -25,10 +26,18 @@ import {
 import { LIMITS, type ToolLimits } from './tool-limits.js'
 import type { ToolResult } from './tool-result.js'
 
+/**
+ * Options that extensions add to tools. An extension merges its own into it: `declare module 'phantom-mcp' { interface
+ * ExtensionToolOptions { readonly mine?: boolean } }`.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: it is filled by extensions
+export interface ExtensionToolOptions {}
+
 /** How a tool is declared. */
 export interface ToolOptions<Input, Output, InputJson = undefined, Assigns extends object = object>
   extends DescribedOptions,
-    ToolLimits<Assigns> {
+    ToolLimits<Assigns>,
+    ExtensionToolOptions {
   /** A record of fields, or a Standard Schema that gives its JSON Schema. The handler gets the parsed value. */
   readonly input?: Input
   /** A plain JSON Schema 2020-12 in place of `input`: sent as given and enforced whole. */
@@ -65,13 +74,13 @@ type Loose<Value> = Value extends readonly unknown[]
     : Value
 
 /** What a handler may return where an output is declared: its value, or a builder's result. */
-export type LegalReturn<Output> = Awaitable<ToolResult | Asks | Deferred | Loose<Output>>
+export type LegalReturn<Output> = Awaitable<ToolResult | Asks | Deferred | ToolOutcome | Loose<Output>>
 
 /** The same, with members that are not declared as compile errors, in each way that the handler may end. */
 export type DeclaredReturn<Output, Returned> =
   Returned extends PromiseLike<infer Value> ? PromiseLike<NoExtra<Output, Value>> : NoExtra<Output, Returned>
 
-type NoExtra<Output, Value> = Value extends ToolResult | Asks | Deferred
+type NoExtra<Output, Value> = Value extends ToolResult | Asks | Deferred | ToolOutcome
   ? Value
   : Value & Record<Exclude<KeysOf<Value>, KeysOf<Output>>, never>
 type KeysOf<Value> = Value extends object ? keyof Value : never
@@ -89,6 +98,10 @@ export interface ToolDefinition<Assigns extends object = object> extends Definit
   readonly output: Schema | undefined
   /** @internal */
   readonly mirrored: readonly MirroredParam[]
+  /** @internal Options that only an extension can know; they are checked when a router takes the tool. */
+  readonly added: Readonly<Record<string, unknown>> | undefined
+  /** @internal Options that every tool has. */
+  readonly known: readonly string[]
   /** @internal */
   readonly limits: ToolLimits<never>
   /** @internal Whether its handler may run again. */
@@ -121,7 +134,7 @@ export interface UncheckedToolOptions
 export function defineTool(name: string, options: UncheckedToolOptions, handler: unknown): ToolDefinition<never> {
   assertName('tool', name)
   const owner = `tool '${name}'`
-  assertOptions(owner, options, OPTIONS)
+  const added = addedOptions(owner, options)
   assertHandler(owner, handler)
   assertTimes(owner, options, ['timeoutMs'])
   assertCounts(owner, options, ['maxConcurrency'])
@@ -140,17 +153,14 @@ export function defineTool(name: string, options: UncheckedToolOptions, handler:
   const limits = pick(options as ToolLimits<never>, ['timeoutMs', 'maxConcurrency', 'middleware'])
   const { replay = options.readOnly === true || options.idempotent === true } = options
   if (typeof replay !== 'boolean') throw new TypeError(`${owner}: replay must be true or false, not ${typeof replay}`)
-  return {
-    kind: 'tool',
-    name,
-    spec,
-    input,
-    output,
-    mirrored,
-    limits,
-    replay,
-    handler: handler as ToolDefinition['handler'],
-  }
+  const parts = { spec, input, output, mirrored, added, known: OPTIONS, limits, replay }
+  return { kind: 'tool', name, ...parts, handler: handler as ToolDefinition['handler'] }
+}
+
+function addedOptions(owner: string, options: UncheckedToolOptions): Readonly<Record<string, unknown>> | undefined {
+  assertOptions(owner, options)
+  const added = Object.entries(options).filter(([option]) => !OPTIONS.includes(option))
+  return added.length === 0 ? undefined : Object.fromEntries(added)
 }
 
 /** Optional members that are undefined are taken as not given. */

@@ -4,6 +4,8 @@ import type { Router } from '../router/router.js'
 import type { Asking } from './asking/asking.js'
 import type { CallHost } from './call-host.js'
 import type { CallSession } from './call-session.js'
+import type { ExtensionHost } from './extension.js'
+import type { ExtensionBell } from './extension-bell.js'
 import type { Limits } from './limits.js'
 import type { Listeners } from './listeners.js'
 import type { Listens } from './listens.js'
@@ -19,6 +21,9 @@ export interface ServerContext extends CallHost {
   readonly listeners: Listeners
   readonly listens: Listens
   readonly telemetry: Telemetry
+  /** What extensions see of the server. */
+  readonly host: ExtensionHost
+  readonly bell: ExtensionBell
   readonly callTimeoutMs: number | undefined
   readonly maxSubscriptions: number
   /** Returns the way to stop being told of the server's end. */

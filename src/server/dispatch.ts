@@ -4,6 +4,7 @@ import { type Codec, encodeFailure, type Method } from '../protocol/codec.js'
 import { errorMessage, type RequestId, type RequestMessage, resultMessage } from '../protocol/jsonrpc.js'
 import type { Body, Result } from '../protocol/model.js'
 import { runInside } from '../router/middleware.js'
+import type { Router } from '../router/router.js'
 import { CallTimedOut } from './call-over.js'
 import { CallSession } from './call-session.js'
 import type { Caller } from './client.js'
@@ -30,6 +31,11 @@ export interface CacheHint {
 export function refuse(codec: Codec, id: RequestId | undefined, failure: Failure): Answer {
   const written = id === undefined ? codec.unknownId : JSON.stringify(id)
   return { body: errorMessage(written, encodeFailure(codec, failure)), failure }
+}
+
+/** A method of the version, or of an extension that exists in it. */
+export function methodOf(router: Router<never>, codec: Codec, name: string): Method | undefined {
+  return codec.methods.get(name) ?? router.extensions.method(codec, name)?.method
 }
 
 function cacheOf(method: Method, result: Result): CacheHint | undefined {
@@ -73,7 +79,7 @@ export class Dispatcher {
   /** The answer, at once where nothing had to be waited for; undefined when the client has cancelled the call. */
   serve(request: RequestMessage, caller: Caller, exchange: Exchange): Awaitable<Answer | undefined> {
     const { client } = caller
-    const method = client.codec.methods.get(request.method)
+    const method = methodOf(this.#context.router, client.codec, request.method)
     if (method === undefined) {
       return refuse(client.codec, request.id, {
         code: 'METHOD_NOT_FOUND',

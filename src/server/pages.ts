@@ -1,11 +1,12 @@
-import { decodeBase64, encodeBase64 } from '../base64.js'
-import { McpError } from '../errors.js'
 import type { Codec, Projected } from '../protocol/codec.js'
 import { SerializedResult } from '../protocol/model.js'
 import type { Access } from '../router/access.js'
 import type { Catalogue } from '../router/catalogue.js'
+import { cutPage } from '../router/page.js'
 import type { Visible } from '../router/session.js'
 import type { CallSession } from './call-session.js'
+
+type PageCall = Pick<CallSession, 'client' | 'access' | 'params'>
 
 /** The lists that are cut into pages here, with their member in the result and the kind of their entries. */
 const LISTS: Readonly<Record<ListName, Projected>> = {
@@ -54,7 +55,7 @@ export class Pages {
   }
 
   /** @throws McpError `INVALID_PARAMS` for a cursor that was not issued for this list, or whose entry is gone. */
-  page(list: ListName, { client: { codec }, access, params: { cursor } }: CallSession): SerializedResult {
+  page(list: ListName, { client: { codec }, access, params: { cursor } }: PageCall): SerializedResult {
     if (this.#revision !== this.#catalogue.revision) this.#kept.clear()
     this.#revision = this.#catalogue.revision
     const key = JSON.stringify([
@@ -80,11 +81,10 @@ export class Pages {
 
   #make(list: ListName, codec: Codec, { access, cursor }: Asked): SerializedResult {
     const entries = this.#entries(list).filter(({ name }) => access.sees(VISIBLE[list], name))
-    const start = cursor === undefined ? 0 : startOf(list, entries, cursor)
-    const next = entries[start + this.#size]
-    const page = entries.slice(start, start + this.#size).map(({ spec }) => codec.project(LISTS[list], spec))
+    const { entries: page, nextCursor } = cutPage(list, entries, { cursor, size: this.#size })
+    const projected = page.map(({ spec }) => codec.project(LISTS[list], spec))
     return new SerializedResult(
-      JSON.stringify({ [list]: page, ...(next === undefined ? {} : { nextCursor: toCursor(list, next.name) }) }),
+      JSON.stringify({ [list]: projected, ...(nextCursor === undefined ? {} : { nextCursor }) }),
     )
   }
 
@@ -94,16 +94,4 @@ export class Pages {
     if (list === 'prompts') return [...prompts.values()]
     return [...resources.values()].filter(({ definition }) => definition.template.fixed === (list === 'resources'))
   }
-}
-
-function toCursor(list: ListName, name: string): string {
-  return encodeBase64(new TextEncoder().encode(`${list}:${name}`))
-}
-
-function startOf(list: ListName, entries: readonly Entry[], cursor: unknown): number {
-  const bytes = typeof cursor === 'string' ? decodeBase64(cursor) : undefined
-  const text = bytes === undefined ? '' : new TextDecoder().decode(bytes)
-  const start = entries.findIndex(({ name }) => text === `${list}:${name}`)
-  if (start < 0) throw new McpError('INVALID_PARAMS', 'The cursor is not one of this list: begin again without one')
-  return start
 }

@@ -1,4 +1,6 @@
 import { type Awaitable, isPromise } from '../awaitable.js'
+import type { Store } from '../backplane/store.js'
+import type { Codec, Method } from '../protocol/codec.js'
 import type { RequestMessage } from '../protocol/jsonrpc.js'
 import { notificationMessage, pingMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
@@ -8,11 +10,7 @@ import { isRefusal, type Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
 import type { ConnectRequest } from '../router/session.js'
 import type { FreeReturn } from '../router/tool.js'
-import { Asking } from './asking/asking.js'
-import { Once } from './asking/once.js'
-import { RoundLog } from './asking/round-log.js'
-import { RoundStates } from './asking/round-states.js'
-import { Rounds } from './asking/rounds.js'
+import { createAsking } from './asking/create-asking.js'
 import { Secrets } from './asking/secrets.js'
 import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
 import type { CallSession } from './call-session.js'
@@ -20,10 +18,13 @@ import { Channels } from './channels.js'
 import type { Caller, Client } from './client.js'
 import { connectCaller } from './connect.js'
 import type { ServerContext } from './context.js'
-import { type Answer, Dispatcher } from './dispatch.js'
+import { type Answer, Dispatcher, methodOf } from './dispatch.js'
 import type { Exchange } from './exchange.js'
+import type { ExtensionHost } from './extension.js'
+import { ExtensionBell } from './extension-bell.js'
+import { Endings, hostOf } from './extension-host.js'
 import { Limits } from './limits.js'
-import { ALL_LISTS, Listeners, tellMissed } from './listeners.js'
+import { ALL_LISTS, type Listener, Listeners, tellMissed } from './listeners.js'
 import { Listens } from './listens.js'
 import { Nodes } from './nodes.js'
 import { packError, packResult } from './packed.js'
@@ -62,6 +63,7 @@ export class Server {
   readonly #dispatcher: Dispatcher
   readonly #closers = new Set<() => void>()
   readonly #secrets: Secrets
+  readonly #endings = new Endings((error) => this.report(error))
   #closing: Promise<void> | undefined
 
   /** @internal */
@@ -73,13 +75,22 @@ export class Server {
     // A node that starts again is another one: what the first had in memory is gone.
     const id = nodeId === undefined ? uuid() : `${nodeId}.${uuid()}`
     this.nodes = new Nodes({ backplane, heartbeatMs, id, report: (error) => this.report(error) })
-    const { pubSub } = options.backplane
-    const store = reachableStore(options.backplane.store)
+    const { pubSub } = backplane
+    const store = reachableStore(backplane.store)
+    const bell = new ExtensionBell(pubSub, (error) => this.report(error))
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
       limits: new Limits(),
-      asking: this.#asking(),
+      asking: createAsking(options, {
+        nodes: this.nodes,
+        secrets: this.#secrets,
+        streamOf: (id) => {
+          const channel = this.channels?.ofSession(id)
+          return channel && ((message) => channel.send(message))
+        },
+        report: (error, session) => this.#context.report(error, session),
+      }),
       listeners,
       listens: new Listens(options.maxListens),
       refs: new CallRefs({ store, pubSub, ids, deferMs, report: (error) => this.report(error) }),
@@ -88,6 +99,17 @@ export class Server {
       callTimeoutMs: options.callTimeoutMs,
       maxSubscriptions: options.maxSubscriptions,
       telemetry: this.telemetry,
+      bell,
+      host: hostOf({
+        store,
+        pubSub,
+        now: options.clock,
+        pageSize: router.pageSize,
+        endings: this.#endings,
+        notifyListeners: (filter, key) => this.notifyListeners(filter, key),
+        notifyResourceList: () => this.notifyResourceList(),
+        report: (error) => this.report(error),
+      }),
       report: (error, session) => {
         this.telemetry.tell('exception', { error, session })
         report(options.onError, error, session)
@@ -100,49 +122,24 @@ export class Server {
     }
     this.#dispatcher = new Dispatcher(this.#context)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
+    this.#closers.add(() => bell.close())
+    for (const { attach } of router.extensions.all)
+      (attach as ((host: ExtensionHost) => void) | undefined)?.(this.#context.host)
     if (!options.sessions) return
-    const { sessionTtlMs: ttlMs, maxSessions: max, clock, resume } = options
-    this.sessions = new Sessions({ store, pubSub, ttlMs, max, clock, ids, report: (error) => this.report(error) })
-    const { sessions } = this
-    this.channels = new Channels({
-      store,
-      resume,
-      listeners,
-      sessions,
-      ids,
-      missed: (listener) => tellMissed(this.#context, listener),
-      report: (error) => this.report(error),
-    })
+    this.sessions = this.#openSessions(store)
+    this.channels = this.#openChannels(store, listeners, this.sessions)
   }
 
-  #asking(): Asking {
-    const { backplane, clock, continuations, requestStateTtlMs } = this.#options
-    const { store } = backplane
-    const states = new RoundStates({
-      seal: () => this.#secrets.seal(),
-      store,
-      clock,
-      ids: uuid,
-      ttlMs: requestStateTtlMs,
-    })
-    const { nodes } = this
-    const log = new RoundLog({ backplane, nodes, ids: uuid, report: (error) => this.report(error) })
-    const rounds = new Rounds({
-      states,
-      log,
-      continuations,
-      clock,
-      ids: uuid,
-      stateTtlMs: requestStateTtlMs,
-      backplane,
-      nodes,
-      report: (error, session) => this.#context.report(error, session),
-    })
-    const streamOf = (id: string): ((message: string) => Promise<void>) | undefined => {
-      const channel = this.channels?.ofSession(id)
-      return channel && ((message) => channel.send(message))
-    }
-    return new Asking({ rounds, once: new Once(store, clock), ids: uuid, streamOf })
+  #openSessions(store: Store): Sessions {
+    const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, backplane } = this.#options
+    const { pubSub } = backplane
+    return new Sessions({ store, pubSub, ttlMs, max, clock, ids, report: (error) => this.report(error) })
+  }
+
+  #openChannels(store: Store, listeners: Listeners, sessions: Sessions): Channels {
+    const { resume, ids } = this.#options
+    const missed = (listener: Listener): Promise<void> => tellMissed(this.#context, listener)
+    return new Channels({ store, resume, listeners, sessions, ids, missed, report: (error) => this.report(error) })
   }
 
   /** @internal All clients are of this machine: a secret of this process is enough. `warn` is called when one is made. */
@@ -224,6 +221,19 @@ export class Server {
     await this.#context.refs.notifyProgress(ref, [progress, ...more])
   }
 
+  /**
+   * Something has changed that clients follow by a listen filter of an extension: each of them, on every node, is told what the
+   * extension has to say to them now. Resolves when the nodes have been rung.
+   *
+   * @throws TypeError for a filter that no extension of the router has.
+   */
+  async notifyListeners(filter: string, key: string): Promise<void> {
+    const { router, bell } = this.#context
+    if (!router.extensions.all.some(({ listens = {} }) => Object.hasOwn(listens, filter)))
+      throw new TypeError(`notifyListeners: no extension of the router has the listen filter '${filter}'`)
+    await bell.ring(filter, key)
+  }
+
   /** A session by its id, while its stream is open; undefined otherwise. */
   session(id: string): SessionHandle | undefined {
     const channel = this.channels?.ofSession(id)
@@ -248,7 +258,7 @@ export class Server {
   async #close(drainMs: number): Promise<void> {
     for (const close of [...this.#closers]) close()
     this.channels?.endAll()
-    await this.#dispatcher.drain(drainMs)
+    await Promise.all([this.#dispatcher.drain(drainMs), this.#endings.run(drainMs)])
     this.sessions?.leave()
     await this.#context.refs.close()
     await this.nodes.stop()
@@ -318,6 +328,11 @@ export class Server {
   /** @internal */
   get context(): ServerContext {
     return this.#context
+  }
+
+  /** @internal A method of the version or of an extension. */
+  method(codec: Codec, name: string): Method | undefined {
+    return methodOf(this.#context.router, codec, name)
   }
 
   /** @internal Arguments of a tool that its callers repeat in headers. */

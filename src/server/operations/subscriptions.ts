@@ -1,9 +1,11 @@
 import { McpError } from '../../errors.js'
 import { isObject } from '../../protocol/jsonrpc.js'
+import type { Json } from '../../protocol/model.js'
 import type { Kind } from '../../router/catalogue.js'
 import { authorizeResources } from '../authorize.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
+import { ExtensionListens } from '../extension-listens.js'
 import { followedUri } from '../followed-uri.js'
 import { notFound } from '../read-resource.js'
 import { stringParam } from './params.js'
@@ -41,6 +43,11 @@ interface Honoured {
   resourceSubscriptions?: readonly string[]
 }
 
+function askedNotifications({ params: { notifications } }: CallSession): Json {
+  if (isObject(notifications)) return notifications
+  throw new McpError('INVALID_PARAMS', 'params.notifications must be an object')
+}
+
 const LISTS = [
   ['toolsListChanged', 'tool'],
   ['promptsListChanged', 'prompt'],
@@ -53,16 +60,23 @@ const LISTS = [
  */
 export const listen: OperationHandler = async (context, session) => {
   if (!session.canStream) throw new McpError('INVALID_REQUEST', 'Accept must allow text/event-stream for this method')
+  const asked = askedNotifications(session)
+  const added = new ExtensionListens(context, session, asked)
   const leave = context.listens.enter(session.access.principal)
   const { closed, stop } = watch(context, session)
   try {
     // Authorising may take its time, which is not the server's when it closes.
-    const honoured = await Promise.race([honour(context, session), closed])
-    if (honoured === undefined)
+    const answered = await Promise.race([Promise.all([honour(context, session, asked), added.honour()]), closed])
+    if (answered === undefined)
       throw new McpError('INTERNAL_ERROR', 'The server is shutting down: try again', { data: RETRYABLE })
+    const [honoured, keys] = answered
     const meta = { [SUBSCRIPTION_ID]: session.requestId }
     // Whatever happens from here on is told behind the acknowledgement, never before it.
-    void session.notify('notifications/subscriptions/acknowledged', { _meta: meta, notifications: honoured })
+    void session.notify('notifications/subscriptions/acknowledged', {
+      _meta: meta,
+      notifications: { ...honoured, ...keys },
+    })
+    added.open(meta)
     const remove = context.listeners.add({
       access: session.access,
       lists: new Set(LISTS.filter(([key]) => honoured[key]).map(([, kind]) => kind)),
@@ -78,6 +92,7 @@ export const listen: OperationHandler = async (context, session) => {
     return { _meta: meta }
   } finally {
     stop()
+    added.close()
     leave()
   }
 }
@@ -95,9 +110,7 @@ function watch(context: ServerContext, session: CallSession): { closed: Promise<
   return { closed, stop: () => stop() }
 }
 
-async function honour(context: ServerContext, session: CallSession): Promise<Honoured> {
-  const { notifications } = session.params
-  if (!isObject(notifications)) throw new McpError('INVALID_PARAMS', 'params.notifications must be an object')
+async function honour(context: ServerContext, session: CallSession, notifications: Json): Promise<Honoured> {
   const honoured: Honoured = {}
   for (const [key] of LISTS) {
     const wanted = notifications[key]

@@ -1,9 +1,11 @@
 import type { Operation } from '../../protocol/codec.js'
 import type { OperationHandler } from '../context.js'
 import { complete } from './completion.js'
+import { serveExtension } from './extension.js'
 import { discover, initialize, ping, setLogLevel } from './lifecycle.js'
 import { getPrompt, listPrompts } from './prompts.js'
-import { listResources, listResourceTemplates, readResource } from './resources.js'
+import { listResources } from './resource-list.js'
+import { listResourceTemplates, readResource } from './resources.js'
 import { listen, subscribe, unsubscribe } from './subscriptions.js'
 import { callTool, listTools } from './tools.js'
 
@@ -24,4 +26,5 @@ export const OPERATIONS: Readonly<Record<Operation, OperationHandler>> = {
   subscribe,
   unsubscribe,
   listen,
+  extension: serveExtension,
 }

@@ -1,6 +1,7 @@
 import { type Awaitable, andThen } from '../../awaitable.js'
 import { McpError } from '../../errors.js'
 import type { Result } from '../../protocol/model.js'
+import { isToolOutcome, type ToolOutcome } from '../../router/extension-outcome.js'
 import type { Checked } from '../../router/schema.js'
 import type { Session, Visible } from '../../router/session.js'
 import type { ToolDefinition } from '../../router/tool.js'
@@ -9,6 +10,7 @@ import { InputRequiredResult } from '../asking/input-required-result.js'
 import { CallTimedOut } from '../call-over.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
+import { admitTool, settleOutcome } from '../extension-tools.js'
 import { runOffered, targetOf } from '../run-offered.js'
 import { objectParam, stringParam } from './params.js'
 
@@ -28,20 +30,46 @@ export const callTool: OperationHandler = (context, session) => {
   if (offered === undefined) throw new McpError('INVALID_PARAMS', `Unknown tool: ${name}`)
   const { definition } = offered
   const target = targetOf(context, offered, definition.replay)
+  const run = (): Awaitable<Result> => context.asking.run(session, target, (own) => runTool(context, own, definition))
   return runOffered(offered, session, () =>
-    context.asking.run(session, target, (own) => runTool(context, own, definition)),
+    definition.added === undefined ? run() : admitTool(context, session, definition.added).then(run),
   )
 }
 
 function runTool(context: ServerContext, session: CallSession, tool: AnyTool): Awaitable<Result> {
-  return andThen(tool.input.check(objectParam(session.params, 'arguments')), (checked) => {
+  return andThen(tool.input.check(objectParam(session.params, 'arguments')), (checked): Awaitable<Result> => {
     if (!checked.ok) return refuseArguments(session, checked.errors)
-    return andThen(runHandler(context, session, { tool, params: checked.value }), (value) =>
-      value instanceof InputRequiredResult
-        ? value
-        : checkOutput(context, { tool, session, result: toToolResult(value, tool.output !== undefined) }),
+    return andThen(
+      runHandler(context, session, { tool, params: checked.value }),
+      (value): Awaitable<Result> => settled(context, { tool, session, value }),
     )
   })
+}
+
+function settled(context: ServerContext, { value, ...call }: Returned): Awaitable<Result> {
+  if (value instanceof InputRequiredResult) return value
+  return isToolOutcome(value)
+    ? finishOutcome(context, { ...call, outcome: value })
+    : finish(context, { ...call, value })
+}
+
+interface Returned {
+  readonly tool: AnyTool
+  readonly session: CallSession
+  readonly value: unknown
+}
+
+function finish(context: ServerContext, { tool, session, value }: Returned): Awaitable<ToolResult> {
+  return checkOutput(context, { tool, session, result: toToolResult(value, tool.output !== undefined) })
+}
+
+/** An extension answers: with a result of its own, or with what the tool might have returned itself. */
+async function finishOutcome(
+  context: ServerContext,
+  { outcome, ...call }: Omit<Returned, 'value'> & { readonly outcome: ToolOutcome },
+): Promise<object> {
+  const answer = await settleOutcome(context, call, outcome)
+  return 'result' in answer ? answer.result : await finish(context, { ...call, value: answer.value })
 }
 
 interface Handled {
