@@ -6,7 +6,7 @@ const src: string = fileURLToPath(new URL('./src', import.meta.url))
 // Tests import the package by its name and run on the source; the package tests alone read dist.
 const alias = [
   { find: /^phantom-mcp$/, replacement: `${src}/index.ts` },
-  { find: /^phantom-mcp\/([a-z]+)$/, replacement: `${src}/$1/index.ts` },
+  { find: /^phantom-mcp\/([a-z]+(?:\/[a-z]+)?)$/, replacement: `${src}/$1/index.ts` },
 ]
 
 export default defineConfig({

@@ -231,18 +231,40 @@ describe('exported names', () => {
         "RpcError",
         "TestClient",
         "connect",
+        "matchers",
         "memoryWire",
         "type CallToolResult",
         "type ClientOptions",
         "type CompleteResult",
+        "type ExpectedElicitation",
+        "type ExpectedLog",
+        "type ExpectedMedia",
+        "type ExpectedProgress",
+        "type ExpectedResource",
+        "type ExpectedRole",
+        "type ExpectedRpcError",
+        "type ExpectedText",
         "type GetPromptResult",
         "type ListResult",
+        "type MatcherContext",
+        "type MatcherFunctions",
+        "type MatcherVerdict",
+        "type McpMatchers",
         "type Members",
         "type ProtocolVersion",
         "type ReadResourceResult",
         "type RequestOptions",
         "type Wire",
         "type WireMessage",
+      ]
+    `)
+  })
+
+  it('phantom-mcp/testing/vitest', () => {
+    expect(declared('phantom-mcp/testing/vitest')).toMatchInlineSnapshot(`
+      [
+        "matchers",
+        "type McpMatchers",
       ]
     `)
   })
@@ -254,6 +276,7 @@ describe('exported names', () => {
       'phantom-mcp/fetch',
       'phantom-mcp/stdio',
       'phantom-mcp/testing',
+      'phantom-mcp/testing/vitest',
     ])
   })
 })
