@@ -7,7 +7,7 @@ export interface OpenedPubSub {
   /** Another node's. @default pubSub */
   readonly peer?: PubSub
   close(): Promise<void> | void
-  /** Cuts the connections of `pubSub`, and gives them back; needed when the suite is told that it `loses` connections. */
+  /** Cuts the connections of `pubSub`, and gives them back. */
   lose?(): Promise<void>
   restore?(): Promise<void>
 }
@@ -22,13 +22,13 @@ type Open = () => Promise<OpenedPubSub>
 // 8 MiB in UTF-8, half as many characters.
 const HUGE = 'ä'.repeat(4 * 1024 * 1024)
 
-/** What every `PubSub` does, as tests. `open` is called once per test; `loses` adds what an engine with a connection does. */
-export function testPubSub(name: string, open: Open, options: { readonly loses?: boolean } = {}): void {
+/** What every `PubSub` does, as tests. `open` is called once per test; `openLosable` gives one whose connection can be cut. */
+export function testPubSub(name: string, open: Open, options: { readonly openLosable?: Open } = {}): void {
   describe(`pub/sub contract: ${name}`, () => {
     testDelivery(open)
     testSubscriptions(open)
     testListeners(open)
-    if (options.loses) testConnection(open)
+    if (options.openLosable) testConnection(options.openLosable)
   })
 }
 

@@ -10,7 +10,7 @@ export interface OpenedStore {
   /** Lets time pass at once. Left out, the tests wait for it. */
   advance?(ms: number): void
   close(): Promise<void> | void
-  /** Cuts the connection of `store`, and gives it back; needed when the suite is told that it `loses` connections. */
+  /** Cuts the connection of `store`, and gives it back. */
   lose?(): Promise<void>
   restore?(): Promise<void>
 }
@@ -29,8 +29,8 @@ const STRANGE = 'a:b/ä*c d'
 // 8 MiB in UTF-8, half as many characters.
 const HUGE = 'ä'.repeat(4 * 1024 * 1024)
 
-/** What every `Store` does, as tests. `open` is called once per test; `loses` adds what an engine with a connection does. */
-export function testStore(name: string, open: Open, options: { readonly loses?: boolean } = {}): void {
+/** What every `Store` does, as tests. `open` is called once per test; `openLosable` gives one whose connection can be cut. */
+export function testStore(name: string, open: Open, options: { readonly openLosable?: Open } = {}): void {
   describe(`store contract: ${name}`, () => {
     testValues(open)
     testRevisions(open)
@@ -38,7 +38,7 @@ export function testStore(name: string, open: Open, options: { readonly loses?: 
     testLists(open)
     testLogs(open)
     testBounds(open)
-    if (options.loses) testConnection(open)
+    if (options.openLosable) testConnection(options.openLosable)
   })
 }
 
