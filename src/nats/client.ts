@@ -1,7 +1,9 @@
 // What the adapter uses of the client. It is the user's, so its package is not imported, not even for types.
 
 export interface NatsMessage {
+  readonly subject: string
   readonly data: Uint8Array
+  readonly reply?: string
 }
 
 /** A connection of `@nats-io/transport-node`, or of another transport of nats.js. */
@@ -14,6 +16,7 @@ export interface NatsClient {
     options: { callback(error: Error | null, message: NatsMessage): void },
   ): { unsubscribe(): void }
   request(subject: string, payload?: Uint8Array, options?: NatsRequestOptions): Promise<NatsMessage>
+  requestMany(subject: string, payload: Uint8Array, options: NatsManyOptions): Promise<AsyncIterable<NatsMessage>>
   flush(): Promise<void>
   isClosed(): boolean
   status(): AsyncIterable<{ readonly type: string }>
@@ -24,9 +27,16 @@ interface NatsRequestOptions {
   headers?: object
 }
 
+interface NatsManyOptions {
+  strategy: 'count'
+  maxMessages: number
+  maxWait: number
+  noMux: true
+}
+
 /** @throws TypeError for what is no connection. */
 export function assertClient(client: unknown): asserts client is NatsClient {
-  const members = ['publish', 'subscribe', 'request', 'flush', 'isClosed', 'status']
+  const members = ['publish', 'subscribe', 'request', 'requestMany', 'flush', 'isClosed', 'status']
   const isClient =
     typeof client === 'object' &&
     client !== null &&

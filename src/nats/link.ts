@@ -1,5 +1,5 @@
 import { within } from '../backplane/within.js'
-import type { NatsClient } from './client.js'
+import type { NatsClient, NatsMessage } from './client.js'
 
 /** One message of up to this size is small enough for every server whose limits are the default ones, and for its own overhead. */
 const WHOLE_BYTES = 512 * 1024
@@ -20,6 +20,7 @@ export class NatsLink {
     this.client = client
     this.timeoutMs = timeoutMs
     this.#status = client.status()
+    if (client.info === undefined) this.#back = withResolvers()
     void this.#follow()
   }
 
@@ -36,6 +37,14 @@ export class NatsLink {
     } catch (cause) {
       throw requestError(cause, this.timeoutMs)
     }
+  }
+
+  /** The answers to a request that has so many; fewer when they take too long. */
+  async requestMany(subject: string, payload: Uint8Array, count: number): Promise<AsyncIterable<NatsMessage>> {
+    await this.#connected()
+    // An inbox of its own: messages of a stream keep their subjects, by which a shared inbox would not know them.
+    const options = { strategy: 'count', maxMessages: count, maxWait: this.timeoutMs, noMux: true } as const
+    return await this.client.requestMany(subject, payload, options)
   }
 
   /** Resolves when the server has taken all of them. Calls keep the order in which they were begun. */

@@ -2,7 +2,7 @@ import type { AppendOptions, LogEntry, LogPart } from '../backplane/store.js'
 import { fromFrame, toBytes, toFrame, toText } from './frame.js'
 import { Parts, type PartsRef } from './parts.js'
 import type { NatsShared } from './shared.js'
-import { Stream } from './stream.js'
+import { Stream, type StreamMessage } from './stream.js'
 import { tokenOf } from './token.js'
 
 /** An entry says what the log is like with it, so that one message adds an entry, drops others and moves the end. */
@@ -39,6 +39,11 @@ interface Trimmed {
   readonly dropped: number
 }
 
+interface Reading {
+  readonly last: Entry
+  readonly limit: number
+}
+
 interface Place {
   readonly seq: number
   /** The number that the entry there must have. */
@@ -50,6 +55,8 @@ const DAY_MS = 86_400_000
 /** What was dropped is taken out of the stream when there is so much of it: that is a call of its own. */
 const PURGED_ENTRIES = 16
 const PURGED_BYTES = 64 * 1024
+/** Up to so many entries are asked for one by one: reading them at once has a price of its own, of about as much. */
+const FEW = 5
 
 /** Logs as subjects of one stream. The number of the message is the entry's id, which no other entry of any log ever gets. */
 export class Logs {
@@ -172,23 +179,42 @@ export class Logs {
     return known?.seq === seq ? { seq: seq + 1, number: known.meta.number + 1, gap: false } : { ...start, gap: true }
   }
 
-  async #read(token: string, from: Place, { last, limit }: { last: Entry; limit: number }): Promise<LogPart> {
+  async #read(token: string, { gap, ...place }: Place, { last, limit }: Reading): Promise<LogPart> {
     const entries: LogEntry[] = []
-    let { seq, number, gap } = from
-    while (entries.length < limit && seq <= last.seq) {
-      const next = seq === last.seq ? last : await this.#next(token, seq)
-      if (next === undefined) break
-      const body = await this.#bodyOf(token, next)
-      if (next.meta.number !== number || body === undefined) {
+    let { number } = place
+    let lost = gap
+    for await (const entry of this.#from(token, place, { last, limit })) {
+      const body = await this.#bodyOf(token, entry)
+      if (entry.meta.number !== number || body === undefined) {
         // What was read so far has no hole. Whoever asks for what comes after it is told.
         if (entries.length > 0) break
-        gap = true
+        lost = true
       }
-      if (body !== undefined) entries.push({ id: idOf(next.seq), value: toText(body) })
-      seq = next.seq + 1
-      number = next.meta.number + 1
+      if (body !== undefined) entries.push({ id: idOf(entry.seq), value: toText(body) })
+      number = entry.meta.number + 1
+      if (entries.length === limit) break
     }
-    return { entries, gap: gap || entries.length === 0 }
+    return { entries, gap: lost || entries.length === 0 }
+  }
+
+  /** The entries from a place to the last one. */
+  async *#from(token: string, place: { seq: number; number: number }, { last, limit }: Reading): AsyncGenerator<Entry> {
+    let { seq } = place
+    const wanted = Math.min(limit, last.meta.number - place.number + 1)
+    if (wanted > FEW) {
+      const query = { filter: `${this.#subject}.${token}`, from: seq, limit: wanted }
+      for await (const message of this.#stream.bulk(query)) {
+        if (message.seq > last.seq) break
+        yield toEntry(message)
+        seq = message.seq + 1
+      }
+    }
+    while (seq <= last.seq) {
+      const next = seq === last.seq ? last : await this.#next(token, seq)
+      if (next === undefined) return
+      yield next
+      seq = next.seq + 1
+    }
   }
 
   async #bodyOf(token: string, { meta, body }: Entry): Promise<Uint8Array | undefined> {
@@ -197,13 +223,17 @@ export class Logs {
 
   async #last(token: string): Promise<Entry | undefined> {
     const message = await this.#stream.last(`${this.#subject}.${token}`)
-    return message && { seq: message.seq, ...fromFrame<EntryMeta>(message.bytes) }
+    return message && toEntry(message)
   }
 
   async #next(token: string, seq: number): Promise<Entry | undefined> {
     const message = await this.#stream.next(`${this.#subject}.${token}`, seq)
-    return message && { seq: message.seq, ...fromFrame<EntryMeta>(message.bytes) }
+    return message && toEntry(message)
   }
+}
+
+function toEntry({ seq, bytes }: StreamMessage): Entry {
+  return { seq, ...fromFrame<EntryMeta>(bytes) }
 }
 
 /** Sixteen digits, so that the order of the strings is that of the numbers. */

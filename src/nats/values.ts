@@ -93,19 +93,37 @@ export class Values {
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
-    const start = this.#subject.length + 1
-    const tokens = (await this.#stream.subjects(`${this.#subject}.>`)).map((subject) => subject.slice(start))
-    const candidates = tokens.filter((token) => nameOf(token)?.startsWith(prefix) ?? true)
-    for (let from = 0; from < candidates.length; from += AT_ONCE) {
-      const keys = await Promise.all(candidates.slice(from, from + AT_ONCE).map((token) => this.#living(token)))
+    const filter = `${this.#subject}.>`
+    const left = new Set(await this.#stream.subjects(filter))
+    for await (const { subject, bytes } of this.#stream.bulk({ filter, limit: Number.POSITIVE_INFINITY })) {
+      const key = this.#livingKey(this.#tokenIn(subject), fromFrame<ValueMeta>(bytes).meta)
+      // What has ended here may have been renewed where it matters.
+      if (key !== undefined && left.delete(subject) && key.startsWith(prefix)) yield key
+    }
+    const tokens = [...left].map((subject) => this.#tokenIn(subject))
+    for (let from = 0; from < tokens.length; from += AT_ONCE) {
+      const keys = await Promise.all(tokens.slice(from, from + AT_ONCE).map((token) => this.#look(token)))
       for (const key of keys) if (key?.startsWith(prefix)) yield key
     }
   }
 
-  /** The key of a token whose value has not ended. */
-  async #living(token: string): Promise<string | undefined> {
-    const meta = (await this.#head(token))?.meta
-    return meta === undefined || meta.ends <= this.#clock() ? undefined : (nameOf(token) ?? meta.key)
+  /** The key of a token, if its value has not ended; what has ended goes. */
+  async #look(token: string): Promise<string | undefined> {
+    const head = await this.#head(token)
+    const key = head && this.#livingKey(token, head.meta)
+    if (head !== undefined && key === undefined) {
+      const removed = await this.#stream.remove(head.seq)
+      if (removed && head.meta.parts !== undefined) await this.#parts.remove(token, head.meta.parts)
+    }
+    return key
+  }
+
+  #livingKey(token: string, meta: ValueMeta): string | undefined {
+    return meta.ends <= this.#clock() ? undefined : (nameOf(token) ?? meta.key)
+  }
+
+  #tokenIn(subject: string): string {
+    return subject.slice(this.#subject.length + 1)
   }
 
   async #head(token: string): Promise<Head | undefined> {
