@@ -20,7 +20,8 @@ export interface IoredisClient {
 /** A node-redis client, of one server or of a cluster. */
 export interface NodeRedisClient {
   readonly isOpen: boolean
-  readonly isReady: boolean
+  /** A cluster has it since version 6. */
+  readonly isReady?: boolean
   evalSha(sha: string, options: NodeRedisArguments): Promise<unknown>
   eval(script: string, options: NodeRedisArguments): Promise<unknown>
   subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>

@@ -29,7 +29,7 @@ export class RedisLink<Client extends RedisClient = RedisClient> {
 
   #isReady(): boolean {
     const client: RedisClient = this.client
-    return isIoredis(client) ? client.status === 'ready' : client.isReady
+    return isIoredis(client) ? client.status === 'ready' : (client.isReady ?? client.isOpen)
   }
 
   #isEnded(): boolean {

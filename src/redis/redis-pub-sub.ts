@@ -12,12 +12,18 @@ interface RedisPubSubOptions {
   readonly report: (error: unknown) => void
 }
 
+interface Subscriber {
+  readonly link: RedisLink
+  /** A cluster of node-redis 5 says that it is open as soon as it begins to be. */
+  readonly opened: Promise<unknown>
+}
+
 /** A {@link PubSub} over Redis. A connection that is subscribed can do little else, so it is a second one. */
 export class RedisPubSub implements PubSub {
   readonly #options: RedisPubSubOptions
   readonly #prefix: string
   readonly #topics: Topics
-  #subscriber: RedisLink | undefined
+  #subscriber: Subscriber | undefined
   #closed = false
 
   constructor(options: RedisPubSubOptions) {
@@ -42,7 +48,7 @@ export class RedisPubSub implements PubSub {
   close(): void {
     this.#closed = true
     this.#topics.clear()
-    const client = this.#subscriber?.client
+    const client = this.#subscriber?.link.client
     if (client === undefined) return
     if (isIoredis(client)) client.disconnect()
     else if (client.isOpen) client.destroy()
@@ -50,38 +56,41 @@ export class RedisPubSub implements PubSub {
 
   async #open(topic: string): Promise<void> {
     const channel = this.#prefix + topic
-    await this.#connection().call((client) =>
-      isIoredis(client)
-        ? client.subscribe(channel)
-        : client.subscribe(channel, (message) => this.#topics.deliver(topic, message)),
-    )
+    const { link, opened } = this.#connection()
+    await link.call(async (client) => {
+      await opened
+      if (isIoredis(client)) await client.subscribe(channel)
+      else await client.subscribe(channel, (message) => this.#topics.deliver(topic, message))
+    })
   }
 
   async #close(topic: string): Promise<void> {
     const channel = this.#prefix + topic
-    await this.#connection().call((client) => client.unsubscribe(channel))
+    await this.#connection().link.call((client) => client.unsubscribe(channel))
   }
 
-  #connection(): RedisLink {
+  #connection(): Subscriber {
     this.#subscriber ??= this.#connect()
     return this.#subscriber
   }
 
-  #connect(): RedisLink {
-    const { link, timeoutMs, report } = this.#options
-    const client = (link.client as RedisClient & { duplicate(): RedisClient }).duplicate()
+  #connect(): Subscriber {
+    const { report, timeoutMs } = this.#options
+    const client = (this.#options.link.client as RedisClient & { duplicate(): RedisClient }).duplicate()
     client.on('error', report)
+    const link = new RedisLink(client, timeoutMs)
     if (isIoredis(client)) {
       client.on('message', (channel, message) => {
         this.#topics.deliver(String(channel).slice(this.#prefix.length), String(message))
       })
-    } else {
-      client.connect().catch((error: unknown) => {
-        // It has given up. Whoever subscribes next begins with another one.
-        if (this.#subscriber?.client === client) this.#subscriber = undefined
-        report(error)
-      })
+      return { link, opened: Promise.resolve() }
     }
-    return new RedisLink(client, timeoutMs)
+    const opened = client.connect()
+    opened.catch((error: unknown) => {
+      // It has given up. Whoever subscribes next begins with another one.
+      if (this.#subscriber?.link === link) this.#subscriber = undefined
+      report(error)
+    })
+    return { link, opened }
   }
 }

@@ -26,7 +26,7 @@ describe('redisBackplane refuses', () => {
   test('a client that puts something in front of keys', () => {
     const told = "redisBackplane: give it a client without keyPrefix; the backplane's own option is prefix"
     expect(() => redisBackplane(new Redis({ lazyConnect: true, keyPrefix: 'x:' }))).toThrow(new TypeError(told))
-    expect(() => redisBackplane(createClient({ keyPrefix: 'x:' }))).toThrow(new TypeError(told))
+    expect(() => redisBackplane(createClient({ keyPrefix: 'x:' } as object))).toThrow(new TypeError(told))
   })
 
   test.each([
