@@ -13,6 +13,8 @@ import { delimiter, join } from 'node:path'
 const systemPackages = [
   { command: 'nginx', apt: 'nginx-light', for: 'deployment behind nginx' },
   { command: 'haproxy', apt: 'haproxy', for: 'deployment behind HAProxy' },
+  { command: 'redis-server', apt: 'redis-server', for: 'the backplane in Redis' },
+  { command: 'nats-server', apt: 'nats-server', for: 'the backplane in NATS' },
 ]
 
 /** Installs what is missing and may be installed; says what is left out. */

@@ -1,5 +1,6 @@
 import { ExpiringMap } from './expiring-map.js'
 import { MemoryLog } from './memory-log.js'
+import { assertInRange } from './range.js'
 import type { AppendOptions, Lease, LogPart, SetOptions, Store, StoredValue } from './store.js'
 
 /** Options of {@link MemoryStore}. */
@@ -154,9 +155,4 @@ function unref(timer: unknown): boolean {
   if (typeof timer.unref !== 'function') return false
   timer.unref()
   return true
-}
-
-function assertInRange(name: string, value: number): void {
-  if (Number.isSafeInteger(value) && value > 0) return
-  throw new RangeError(`${name} must be a whole number from 1 on, not ${value}`)
 }

@@ -1,4 +1,4 @@
-import { encodeBase64 } from '../protocol/base64.js'
+import { encodeBase64 } from '../base64.js'
 import { isRecord } from '../router/json-value.js'
 import type { Members } from './client.js'
 import { fits, fitsMembers, type MatcherContext, type MatcherVerdict, partsOf, show, verdict } from './matcher.js'

@@ -1,4 +1,4 @@
-import { encodeBase64 } from '../protocol/base64.js'
+import { encodeBase64 } from '../base64.js'
 import type { Members } from './client.js'
 import { fits, fitsMembers, type MatcherContext, type MatcherVerdict, partsOf, show, verdict } from './matcher.js'
 import { describeBlock, type ExpectedText } from './matcher-content.js'

@@ -7,7 +7,7 @@ export interface OpenedPubSub {
   /** Another node's. @default pubSub */
   readonly peer?: PubSub
   close(): Promise<void> | void
-  /** Cuts the connections of `pubSub`, and gives them back; needed when the suite is told that it `loses` connections. */
+  /** Cuts the connections of `pubSub`, and gives them back. */
   lose?(): Promise<void>
   restore?(): Promise<void>
 }
@@ -22,13 +22,13 @@ type Open = () => Promise<OpenedPubSub>
 // 8 MiB in UTF-8, half as many characters.
 const HUGE = 'ä'.repeat(4 * 1024 * 1024)
 
-/** What every `PubSub` does, as tests. `open` is called once per test; `loses` adds what an engine with a connection does. */
-export function testPubSub(name: string, open: Open, options: { readonly loses?: boolean } = {}): void {
+/** What every `PubSub` does, as tests. `open` is called once per test; `openLosable` gives one whose connection can be cut. */
+export function testPubSub(name: string, open: Open, options: { readonly openLosable?: Open } = {}): void {
   describe(`pub/sub contract: ${name}`, () => {
     testDelivery(open)
     testSubscriptions(open)
     testListeners(open)
-    if (options.loses) testConnection(open)
+    if (options.openLosable) testConnection(options.openLosable)
   })
 }
 
@@ -68,6 +68,19 @@ function testDelivery(open: Open): void {
       expect([...heard].sort()).toEqual(topics.map((topic) => `${topic} hears ${topic}`).sort())
     })
 
+    check(open, 'a topic of 5,000 characters, and one that differs from it in the last', async ({ pubSub, peer }) => {
+      const heard: string[] = []
+      const [one, other] = ['a', 'b'].map((last) => `${'long/'.repeat(1_000)}${last}`) as [string, string]
+      await pubSub.subscribe(one, (message) => heard.push(message))
+      await pubSub.subscribe(other, (message) => heard.push(`other ${message}`))
+      const expected = Array.from({ length: 100 }, (_, index) => String(index))
+      await Promise.all(expected.map((message) => peer.publish(one, message)))
+      await eventually(() => expect(heard).toHaveLength(100))
+      expect(heard).toEqual(expected)
+      await peer.publish(other, 'x')
+      await eventually(() => expect(heard.at(-1)).toBe('other x'))
+    })
+
     check(open, 'what one node publishes to a topic arrives in order', async ({ pubSub, peer }) => {
       const heard: string[] = []
       await pubSub.subscribe('t', (message) => heard.push(message))
@@ -82,6 +95,17 @@ function testDelivery(open: Open): void {
       await pubSub.subscribe('t', (message) => heard.push(message.length))
       await Promise.all(['1', HUGE, '22', HUGE, '333'].map((message) => peer.publish('t', message)))
       await eventually(() => expect(heard).toEqual([1, 4_194_304, 2, 4_194_304, 3]))
+    })
+
+    check(open, 'large messages of two nodes at once are heard by both', async ({ pubSub, peer }) => {
+      const heard: string[] = []
+      const hear = (name: string) => (message: string) => heard.push(`${name} ${message[0]} ${message.length}`)
+      await pubSub.subscribe('t', hear('here'))
+      await peer.subscribe('t', hear('there'))
+      const [a, b] = ['a', 'b'].map((name) => name.repeat(3_000_000)) as [string, string]
+      await Promise.all([pubSub.publish('t', a), peer.publish('t', b)])
+      const expected = ['here a 3000000', 'here b 3000000', 'there a 3000000', 'there b 3000000']
+      await eventually(() => expect([...heard].sort()).toEqual(expected))
     })
 
     check(open, 'a message is any string, one of 8 MiB too', async ({ pubSub, peer }) => {

@@ -10,7 +10,7 @@ export interface OpenedStore {
   /** Lets time pass at once. Left out, the tests wait for it. */
   advance?(ms: number): void
   close(): Promise<void> | void
-  /** Cuts the connection of `store`, and gives it back; needed when the suite is told that it `loses` connections. */
+  /** Cuts the connection of `store`, and gives it back. */
   lose?(): Promise<void>
   restore?(): Promise<void>
 }
@@ -29,8 +29,8 @@ const STRANGE = 'a:b/ä*c d'
 // 8 MiB in UTF-8, half as many characters.
 const HUGE = 'ä'.repeat(4 * 1024 * 1024)
 
-/** What every `Store` does, as tests. `open` is called once per test; `loses` adds what an engine with a connection does. */
-export function testStore(name: string, open: Open, options: { readonly loses?: boolean } = {}): void {
+/** What every `Store` does, as tests. `open` is called once per test; `openLosable` gives one whose connection can be cut. */
+export function testStore(name: string, open: Open, options: { readonly openLosable?: Open } = {}): void {
   describe(`store contract: ${name}`, () => {
     testValues(open)
     testRevisions(open)
@@ -38,7 +38,7 @@ export function testStore(name: string, open: Open, options: { readonly loses?: 
     testLists(open)
     testLogs(open)
     testBounds(open)
-    if (options.loses) testConnection(open)
+    if (options.openLosable) testConnection(options.openLosable)
   })
 }
 
@@ -98,6 +98,22 @@ function testValues(open: Open): void {
       expect((await all(peer.list(''))).sort()).toEqual([...keys].sort())
       expect(await store.delete(STRANGE)).toBe(true)
       expect((await peer.get('a:b/ä*c'))?.value).toBe('1')
+    })
+
+    check(open, 'a key of 5,000 characters, and one that differs from it in the last', async ({ store, peer }) => {
+      const keys = ['a', 'b'].map((last) => `${'long/'.repeat(1_000)}${last}`)
+      for (const key of keys) {
+        await store.set(key, key, MINUTE)
+        await store.append(key, key, LOG)
+      }
+      for (const key of keys) {
+        expect((await peer.get(key))?.value === key).toBe(true)
+        expect(told(await peer.readAfter(key, undefined, 9))).toEqual([key, false])
+      }
+      expect((await all(peer.list('long/'))).sort()).toEqual(keys)
+      expect(await all(peer.list('short/'))).toEqual([])
+      expect(await peer.delete(keys[0]!)).toBe(true)
+      expect(await all(store.list('long/'))).toEqual([keys[1]])
     })
 
     check(open, 'a value is any string', async ({ store, peer }) => {
@@ -357,6 +373,32 @@ function testLogs(open: Open): void {
       expect(gap).toBe(false)
     })
 
+    check(open, 'large entries that two nodes append at once are all there', async ({ store, peer }) => {
+      const large = 'x'.repeat(1_500_000)
+      const race = ['a', 'b', 'c', 'd', 'e', 'f'].map((name, index) =>
+        (index % 2 === 0 ? store : peer).append('l', name + large, { ...LOG, maxBytes: 20_000_000 }),
+      )
+      const ids = await Promise.all(race)
+      const { entries, gap } = await peer.readAfter('l', undefined, 9)
+      expect(entries.map(({ value }) => value[0]).sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+      expect(entries.map(({ id }) => id)).toEqual([...ids].sort())
+      expect(entries.every(({ value }) => value.length === 1_500_001)).toBe(true)
+      expect(gap).toBe(false)
+    })
+
+    check(open, 'a long log is read in steps, and in one', async ({ store, peer }) => {
+      const ids: string[] = []
+      for (let index = 0; index < 300; index += 1) ids.push(await store.append('l', `${index}`, LOG))
+      const steps: string[] = []
+      for (let after: string | undefined; steps.length < 300; after = steps.at(-1)) {
+        const { entries, gap } = await peer.readAfter('l', after, 70)
+        expect(gap).toBe(false)
+        steps.push(...entries.map(({ id }) => id))
+      }
+      expect(steps).toEqual(ids)
+      expect((await peer.readAfter('l', ids[99], 1_000)).entries.map(({ id }) => id)).toEqual(ids.slice(100))
+    })
+
     check(open, 'reading goes on after an id, a few at a time', async ({ store, peer }) => {
       const ids: string[] = []
       for (const value of ['a', 'b', 'c', 'd', 'e']) ids.push(await store.append('l', value, LOG))
@@ -457,6 +499,14 @@ function testBounds(open: Open): void {
         expect(told(await peer.readAfter('l', ids[4], 9))).toEqual(['', false])
       },
     )
+
+    check(open, 'large entries go too', async ({ store, peer }) => {
+      const bounds: AppendOptions = { ...LOG, maxBytes: 5_000_000 }
+      for (const name of ['a', 'b', 'c', 'd', 'e']) await store.append('l', name.repeat(1_500_000), bounds)
+      const { entries, gap } = await peer.readAfter('l', undefined, 9)
+      expect(entries.map(({ value }) => value[0])).toEqual(['c', 'd', 'e'])
+      expect(gap).toBe(true)
+    })
 
     check(open, 'the oldest go when their bytes are too many', async ({ store, peer }) => {
       const bounds: AppendOptions = { ...LOG, maxBytes: 10 }

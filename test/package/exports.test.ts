@@ -269,6 +269,18 @@ describe('exported names', () => {
     `)
   })
 
+  it('phantom-mcp/redis', () => {
+    expect(declared('phantom-mcp/redis')).toMatchInlineSnapshot(`
+      [
+        "redisBackplane",
+        "type IoredisClient",
+        "type NodeRedisClient",
+        "type RedisBackplaneOptions",
+        "type RedisClient",
+      ]
+    `)
+  })
+
   it('are pinned for every entry of package.json', () => {
     expect([...entries.keys()]).toEqual([
       'phantom-mcp',
@@ -277,6 +289,7 @@ describe('exported names', () => {
       'phantom-mcp/stdio',
       'phantom-mcp/testing',
       'phantom-mcp/testing/vitest',
+      'phantom-mcp/redis',
     ])
   })
 })

@@ -3,9 +3,11 @@ import { type BuildOptions, buildSync } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { entries, root } from './_package.js'
 
-// The root, fetch and testing run on any host with web standards: bundled for a browser they leave no node: import.
+// The root, fetch, testing and the backplanes run on any host with web standards: bundled for a browser they leave no node: import.
 
-describe.each(['phantom-mcp', 'phantom-mcp/fetch', 'phantom-mcp/testing'])('%s for a browser', (entry) => {
+const portable = ['phantom-mcp', 'phantom-mcp/fetch', 'phantom-mcp/testing', 'phantom-mcp/redis']
+
+describe.each(portable)('%s for a browser', (entry) => {
   it('imports nothing of Node', () => {
     const { imported } = bundle(entry)
     expect(imported).toEqual([])

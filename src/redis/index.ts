@@ -1,0 +1,2 @@
+export type { IoredisClient, NodeRedisClient, RedisClient } from './clients.js'
+export { type RedisBackplaneOptions, redisBackplane } from './redis-backplane.js'
