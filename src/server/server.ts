@@ -14,6 +14,7 @@ import { createAsking } from './asking/create-asking.js'
 import { Secrets } from './asking/secrets.js'
 import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
 import type { CallSession } from './call-session.js'
+import { CallStreams } from './call-streams.js'
 import { Channels } from './channels.js'
 import type { Caller, Client } from './client.js'
 import { connectCaller } from './connect.js'
@@ -27,11 +28,13 @@ import { Limits } from './limits.js'
 import { ALL_LISTS, type Listener, Listeners, tellMissed } from './listeners.js'
 import { Listens } from './listens.js'
 import { Nodes } from './nodes.js'
+import { Notices } from './notices.js'
 import { packError, packResult } from './packed.js'
 import { Pages } from './pages.js'
 import { reachableStore } from './reachable-store.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
 import { Sessions } from './sessions.js'
+import { StreamOwners } from './stream-owners.js'
 import { Telemetry } from './telemetry.js'
 import { Warnings } from './warnings.js'
 
@@ -63,6 +66,7 @@ export class Server {
   readonly #dispatcher: Dispatcher
   readonly #closers = new Set<() => void>()
   readonly #secrets: Secrets
+  readonly #notices: Notices
   readonly #endings = new Endings((error) => this.report(error))
   #closing: Promise<void> | undefined
 
@@ -78,6 +82,7 @@ export class Server {
     const { pubSub } = backplane
     const store = reachableStore(backplane.store)
     const bell = new ExtensionBell(pubSub, (error) => this.report(error))
+    this.#notices = new Notices(this.nodes, listeners, () => this.#context)
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
@@ -121,6 +126,7 @@ export class Server {
       },
     }
     this.#dispatcher = new Dispatcher(this.#context)
+    void this.nodes.start()
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
     this.#closers.add(() => bell.close())
     for (const { attach } of router.extensions.all)
@@ -137,9 +143,14 @@ export class Server {
   }
 
   #openChannels(store: Store, listeners: Listeners, sessions: Sessions): Channels {
-    const { resume, ids } = this.#options
+    const { resume, ids, backplane, sessionTtlMs: ttlMs } = this.#options
+    const { nodes } = this
+    const report = (error: unknown): void => this.report(error)
+    const owners = new StreamOwners({ store, nodes, ttlMs })
+    const callStreams = new CallStreams({ backplane, nodes, ttlMs, report })
+    const elsewhere = { notices: this.#notices, owners, callStreams }
     const missed = (listener: Listener): Promise<void> => tellMissed(this.#context, listener)
-    return new Channels({ store, resume, listeners, sessions, ids, missed, report: (error) => this.report(error) })
+    return new Channels({ store, resume, listeners, sessions, ids, missed, report, ...elsewhere })
   }
 
   /** @internal All clients are of this machine: a secret of this process is enough. `warn` is called when one is made. */
@@ -165,22 +176,22 @@ export class Server {
    * write and call this once. Resolves to how many were told.
    */
   notifyResourcesUpdated(uris: readonly string[]): Promise<number> {
-    return this.#context.listeners.resourcesUpdated(this.#context, uris)
+    return this.#notices.resourcesUpdated(uris)
   }
 
   /** Tells clients that the tools have changed; a change of the router tells them by itself. Resolves to how many. */
-  async notifyToolList(): Promise<number> {
-    return this.#context.listeners.listChanged('tool')
+  notifyToolList(): Promise<number> {
+    return this.#notices.listChanged('tool')
   }
 
   /** Tells clients that the prompts have changed; a change of the router tells them by itself. Resolves to how many. */
-  async notifyPromptList(): Promise<number> {
-    return this.#context.listeners.listChanged('prompt')
+  notifyPromptList(): Promise<number> {
+    return this.#notices.listChanged('prompt')
   }
 
   /** Tells clients that `resources/list` has changed, for what `listResources` gives. Resolves to how many. */
-  async notifyResourceList(): Promise<number> {
-    return this.#context.listeners.listChanged('resource')
+  notifyResourceList(): Promise<number> {
+    return this.#notices.listChanged('resource')
   }
 
   /**
