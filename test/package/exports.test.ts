@@ -232,10 +232,16 @@ describe('exported names', () => {
     expect(declared('phantom-mcp/redis')).toMatchInlineSnapshot(`
       [
         "redisBackplane",
-        "type IoredisClient",
-        "type NodeRedisClient",
         "type RedisBackplaneOptions",
-        "type RedisClient",
+      ]
+    `)
+  })
+
+  it('phantom-mcp/nats', () => {
+    expect(declared('phantom-mcp/nats')).toMatchInlineSnapshot(`
+      [
+        "natsBackplane",
+        "type NatsBackplaneOptions",
       ]
     `)
   })
@@ -248,6 +254,7 @@ describe('exported names', () => {
       'phantom-mcp/stdio',
       'phantom-mcp/testing',
       'phantom-mcp/redis',
+      'phantom-mcp/nats',
     ])
   })
 })
