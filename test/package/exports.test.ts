@@ -273,10 +273,16 @@ describe('exported names', () => {
     expect(declared('phantom-mcp/redis')).toMatchInlineSnapshot(`
       [
         "redisBackplane",
-        "type IoredisClient",
-        "type NodeRedisClient",
         "type RedisBackplaneOptions",
-        "type RedisClient",
+      ]
+    `)
+  })
+
+  it('phantom-mcp/nats', () => {
+    expect(declared('phantom-mcp/nats')).toMatchInlineSnapshot(`
+      [
+        "natsBackplane",
+        "type NatsBackplaneOptions",
       ]
     `)
   })
@@ -290,6 +296,7 @@ describe('exported names', () => {
       'phantom-mcp/testing',
       'phantom-mcp/testing/vitest',
       'phantom-mcp/redis',
+      'phantom-mcp/nats',
     ])
   })
 })

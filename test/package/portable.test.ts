@@ -5,7 +5,7 @@ import { entries, root } from './_package.js'
 
 // The root, fetch, testing and the backplanes run on any host with web standards: bundled for a browser they leave no node: import.
 
-const portable = ['phantom-mcp', 'phantom-mcp/fetch', 'phantom-mcp/testing', 'phantom-mcp/redis']
+const portable = ['phantom-mcp', 'phantom-mcp/fetch', 'phantom-mcp/testing', 'phantom-mcp/redis', 'phantom-mcp/nats']
 
 describe.each(portable)('%s for a browser', (entry) => {
   it('imports nothing of Node', () => {
