@@ -281,12 +281,22 @@ describe('exported names', () => {
     `)
   })
 
+  it('phantom-mcp/skills', () => {
+    expect(declared('phantom-mcp/skills')).toMatchInlineSnapshot()
+  })
+
+  it('phantom-mcp/skills/node', () => {
+    expect(declared('phantom-mcp/skills/node')).toMatchInlineSnapshot()
+  })
+
   it('are pinned for every entry of package.json', () => {
     expect([...entries.keys()]).toEqual([
       'phantom-mcp',
       'phantom-mcp/node',
       'phantom-mcp/fetch',
       'phantom-mcp/stdio',
+      'phantom-mcp/skills',
+      'phantom-mcp/skills/node',
       'phantom-mcp/testing',
       'phantom-mcp/testing/vitest',
       'phantom-mcp/redis',
