@@ -11,6 +11,7 @@ export type SkillContent = string | Uint8Array | (() => Awaitable<string | Uint8
 export interface SkillFile {
   /** Bytes, where that is known without reading it. */
   readonly size: number | undefined
+  /** The bytes as they are now. */
   read(): Awaitable<Uint8Array>
   /** `sha256:` and 64 hexadecimal digits, where it is known without reading all of it again. */
   digest?(): Awaitable<string>
@@ -35,12 +36,15 @@ export interface Skill extends Hinted {
 /** What gives a skill when it is asked for; `memory` belongs to the extension, and keeps what was read for the next time. */
 export interface SkillSource extends Hinted {
   readonly [BUILT]: 'extension:skill-source'
+  /** The skill as it is now; null where there is none. */
   load(memory: SkillMemory): Awaitable<Skill | null>
 }
 
 /** Keeps what sources have read; what was not used for long goes. */
 export interface SkillMemory {
+  /** What was set last; undefined when it has gone. */
   get(key: string): unknown
+  /** Keeps a value under a key. */
   set(key: string, value: unknown): void
 }
 

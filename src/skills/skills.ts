@@ -58,6 +58,7 @@ export class Skills<Assigns extends object = object> implements Extension<Assign
     list: (cursor, session, host) => this.#listFiles(cursor, session, host),
     read: (uri, session) => this.#read(uri, session),
   }
+  /** Called for each server that runs the router. */
   readonly attach = (host: ExtensionHost): void => {
     this.#hosts.add(host)
     host.onClose(() => void this.#hosts.delete(host))
