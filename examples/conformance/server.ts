@@ -4,6 +4,7 @@ import { createRouter, createServer } from 'phantom-mcp'
 import { serve } from 'phantom-mcp/node'
 import { addPrompts } from './prompts.js'
 import { addResources } from './resources.js'
+import { createSkills } from './skills.js'
 import { addTools } from './tools.js'
 
 const router = createRouter({
@@ -11,6 +12,7 @@ const router = createRouter({
   version: '1.0.0',
   title: 'Everything server',
   instructions: 'Holds the fixtures of the MCP conformance suite.',
+  extensions: [createSkills()],
 })
 const server = createServer(router)
 
