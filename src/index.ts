@@ -128,6 +128,7 @@ export {
   type ExtensionHost,
   type ExtensionMethodOptions,
 } from './server/extension.js'
+export type { LoggedEvent, LoggedEventName, Logger } from './server/operator-log.js'
 export { type Rate, type RateLimitOptions, rateLimit } from './server/rate-limit.js'
 export { createServer, type Server, type SessionHandle } from './server/server.js'
 export type { ServerOptions } from './server/server-options.js'

@@ -28,9 +28,15 @@ const LISTS: Readonly<
 /** Resolves to whether there was one that the listener may hear of. */
 async function tellUpdated(authorizing: Authorizing, listener: Listener, uris: readonly string[]): Promise<boolean> {
   if (uris.length === 0) return false
-  const allowed = await authorizeResources(authorizing, uris, listener.access)
-  for (const uri of allowed) listener.tell('notifications/resources/updated', { uri })
-  return allowed.length > 0
+  try {
+    const allowed = await authorizeResources(authorizing, uris, listener.access)
+    for (const uri of allowed) listener.tell('notifications/resources/updated', { uri })
+    return allowed.length > 0
+  } catch (error) {
+    // One that cannot be asked about does not keep the others from being told.
+    authorizing.report(error, undefined)
+    return false
+  }
 }
 
 /** A listener has missed what nobody knows any more: whatever it hears of may have changed. */

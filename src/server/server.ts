@@ -6,7 +6,7 @@ import { notificationMessage, pingMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
 import { Access } from '../router/access.js'
 import type { CallRef, ProgressRef } from '../router/deferred.js'
-import { isRefusal, type Refusal } from '../router/refusal.js'
+import type { Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
 import type { ConnectRequest } from '../router/session.js'
 import type { FreeReturn } from '../router/tool.js'
@@ -15,9 +15,9 @@ import { Secrets } from './asking/secrets.js'
 import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
 import type { CallSession } from './call-session.js'
 import { CallStreams } from './call-streams.js'
+import { Callers } from './callers.js'
 import { Channels } from './channels.js'
 import type { Caller, Client } from './client.js'
-import { connectCaller } from './connect.js'
 import type { ServerContext } from './context.js'
 import { type Answer, Dispatcher, methodOf } from './dispatch.js'
 import type { Exchange } from './exchange.js'
@@ -29,11 +29,13 @@ import { ALL_LISTS, type Listener, Listeners, tellMissed } from './listeners.js'
 import { Listens } from './listens.js'
 import { Nodes } from './nodes.js'
 import { Notices } from './notices.js'
+import { OperatorLog } from './operator-log.js'
 import { packError, packResult } from './packed.js'
 import { Pages } from './pages.js'
-import { reachableStore } from './reachable-store.js'
+import { reachableBackplane } from './reachable-backplane.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
 import { Sessions } from './sessions.js'
+import { settledBy } from './settled-within.js'
 import { StreamOwners } from './stream-owners.js'
 import { Telemetry } from './telemetry.js'
 import { Warnings } from './warnings.js'
@@ -46,6 +48,13 @@ export interface SessionHandle {
   ping(): Promise<void>
   /** Lets the session's stream go; its client may come back for what follows. */
   finish(): Promise<void>
+}
+
+/** @internal The way out for who listens. */
+export interface Listening {
+  stop(): void
+  /** Something of it could not be told: whatever it hears of may have changed. */
+  missed(): void
 }
 
 /**
@@ -61,9 +70,12 @@ export class Server {
   readonly nodes: Nodes
   /** @internal */
   readonly telemetry: Telemetry = new Telemetry()
+  /** @internal */
+  readonly log: OperatorLog
   readonly #options: ResolvedServerOptions
   readonly #context: ServerContext
   readonly #dispatcher: Dispatcher
+  readonly #callers: Callers
   readonly #closers = new Set<() => void>()
   readonly #secrets: Secrets
   readonly #notices: Notices
@@ -71,16 +83,19 @@ export class Server {
   #closing: Promise<void> | undefined
 
   /** @internal */
-  constructor(router: Router<never>, options: ResolvedServerOptions) {
+  constructor(router: Router<never>, given: ResolvedServerOptions) {
+    this.log = new OperatorLog(given.logger, (error) => this.report(error))
+    const { log } = this
+    const backplane = reachableBackplane(given.backplane, { timeoutMs: given.callbackTimeoutMs, log })
+    const options = { ...given, backplane }
     this.#options = options
     const listeners = new Listeners()
     this.#secrets = secretsOf(router, options)
-    const { backplane, heartbeatMs, nodeId, ids, deferMs } = options
+    const { heartbeatMs, nodeId, ids, deferMs, callbackTimeoutMs } = options
     // A node that starts again is another one: what the first had in memory is gone.
     const id = nodeId === undefined ? uuid() : `${nodeId}.${uuid()}`
     this.nodes = new Nodes({ backplane, heartbeatMs, id, report: (error) => this.report(error) })
-    const { pubSub } = backplane
-    const store = reachableStore(backplane.store)
+    const { store, pubSub } = backplane
     const bell = new ExtensionBell(pubSub, (error) => this.report(error))
     this.#notices = new Notices(this.nodes, listeners, () => this.#context)
     this.#context = {
@@ -102,6 +117,7 @@ export class Server {
       warnings: new Warnings(),
       ids,
       callTimeoutMs: options.callTimeoutMs,
+      settled: settledBy(callbackTimeoutMs, log),
       maxSubscriptions: options.maxSubscriptions,
       telemetry: this.telemetry,
       bell,
@@ -127,6 +143,7 @@ export class Server {
     }
     this.#dispatcher = new Dispatcher(this.#context)
     void this.nodes.start()
+    this.#callers = new Callers(this.#context, log)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
     this.#closers.add(() => bell.close())
     for (const { attach } of router.extensions.all)
@@ -137,9 +154,12 @@ export class Server {
   }
 
   #openSessions(store: Store): Sessions {
-    const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, backplane } = this.#options
+    const { sessionTtlMs: ttlMs, maxSessions: max, maxSessionsPerPrincipal: maxOfCaller } = this.#options
+    const { clock, ids, backplane } = this.#options
     const { pubSub } = backplane
-    return new Sessions({ store, pubSub, ttlMs, max, clock, ids, report: (error) => this.report(error) })
+    const { log } = this
+    const report = (error: unknown): void => this.report(error)
+    return new Sessions({ store, pubSub, ttlMs, max, maxOfCaller, clock, ids, log, report })
   }
 
   #openChannels(store: Store, listeners: Listeners, sessions: Sessions): Channels {
@@ -267,12 +287,14 @@ export class Server {
   }
 
   async #close(drainMs: number): Promise<void> {
+    this.log.tell('drain_started', { calls: this.#dispatcher.running, drainMs })
     for (const close of [...this.#closers]) close()
     this.channels?.endAll()
-    await Promise.all([this.#dispatcher.drain(drainMs), this.#endings.run(drainMs)])
+    const [aborted] = await Promise.all([this.#dispatcher.drain(drainMs), this.#endings.run(drainMs)])
     this.sessions?.leave()
     await this.#context.refs.close()
     await this.nodes.stop()
+    this.log.tell('drain_ended', { aborted })
   }
 
   /** @internal */
@@ -280,60 +302,38 @@ export class Server {
     return this.#dispatcher.serve(request, caller, exchange)
   }
 
-  /** @internal True when the application wants to know of callers; otherwise nothing is asked and nothing waited for. */
+  /** @internal */
   get connects(): boolean {
-    const { connect, disconnect, terminate } = this.#context.router.options
-    return connect !== undefined || disconnect !== undefined || terminate !== undefined
+    return this.#callers.wanted
   }
 
-  /** @internal Undefined when the application failed to say who is calling; that is reported. */
-  async connect(request: ConnectRequest, sessionId?: string): Promise<Access | Refusal | undefined> {
-    try {
-      const caller = await connectCaller(this.#context.router.options, request, sessionId)
-      if (!isRefusal(caller)) this.telemetry.tell('connect', { session: caller, request })
-      return caller
-    } catch (error) {
-      this.report(error)
-      return undefined
-    }
+  /** @internal @throws McpError, retryable, when the application does not say in time who is calling. */
+  connect(request: ConnectRequest, sessionId?: string): Promise<Access | Refusal | undefined> {
+    return this.#callers.connect(request, sessionId)
   }
 
-  /** @internal A session whose connection is its stream hears what happens from here on. Returns the way out. */
-  listen(client: Client, access: Access | undefined, send: (message: string) => void): () => void {
-    return this.#context.listeners.add({
+  /** @internal A session whose connection is its stream hears what happens from here on. */
+  listen(client: Client, access: Access | undefined, send: (message: string) => void): Listening {
+    const listener: Listener = {
       access: access ?? new Access(),
       lists: ALL_LISTS,
       get resources() {
         return client.subscriptions
       },
       tell: (method, params) => send(notificationMessage(method, params)),
-    })
-  }
-
-  /** @internal An exchange or connection of this caller is over. */
-  disconnected(access: Access): void {
-    const { disconnect } = this.#context.router.options
-    Promise.resolve(access)
-      .then((session) => disconnect?.(session as never))
-      .catch((error: unknown) => this.report(error))
-      .then((returned) => {
-        const session = returned instanceof Access ? returned : access
-        this.telemetry.tell('disconnect', { session })
-      })
-      .catch((error: unknown) => this.report(error))
-  }
-
-  /** @internal The client has ended its session; true when the application says that it was there. */
-  async terminated(access: Access): Promise<boolean> {
-    let ok = false
-    try {
-      const ended = await this.#context.router.options.terminate?.(access as never)
-      ok = (ended as { ok?: boolean } | undefined)?.ok === true
-    } catch (error) {
-      this.report(error)
     }
-    this.telemetry.tell('terminate', { session: access, ok })
-    return ok
+    const missed = (): void => void tellMissed(this.#context, listener).catch((error: unknown) => this.report(error))
+    return { stop: this.#context.listeners.add(listener), missed }
+  }
+
+  /** @internal */
+  disconnected(access: Access): void {
+    this.#callers.disconnected(access)
+  }
+
+  /** @internal */
+  terminated(access: Access): Promise<boolean> {
+    return this.#callers.terminated(access)
   }
 
   /** @internal */

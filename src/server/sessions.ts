@@ -7,6 +7,8 @@ import type { RequestId } from '../protocol/jsonrpc.js'
 import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
 import type { ProtocolVersion } from '../protocol/versions.js'
 import { Client, type RunningCall } from './client.js'
+import { OpenedSessions } from './opened-sessions.js'
+import { type OperatorLog, shownId } from './operator-log.js'
 
 /** What is kept of a session between two requests, as JSON. */
 interface SessionRecord {
@@ -85,6 +87,9 @@ export interface SessionsOptions {
   readonly report: (error: unknown) => void
   readonly ttlMs: number
   readonly max: number
+  /** Of one caller; those without a name are not counted. */
+  readonly maxOfCaller: number
+  readonly log: OperatorLog
   readonly clock: () => number
   readonly ids: () => string
 }
@@ -98,8 +103,7 @@ export class Sessions {
   readonly #live = new Map<string, LiveSession>()
   /** Requests that are waiting for the store to give them their session, which must be the one that others hold. */
   readonly #coming = new Map<string, number>()
-  /** Sessions that were opened here, with the time of their last use: the first is the next to go. */
-  readonly #opened = new Map<string, number>()
+  readonly #opened = new OpenedSessions()
 
   readonly #subscribed: Promise<Unsubscribe | undefined>
   #timer: ReturnType<typeof setInterval> | undefined
@@ -123,9 +127,22 @@ export class Sessions {
 
   /** False when there is no room: all sessions are in use. */
   async keep(session: LiveSession): Promise<boolean> {
-    if (!(await this.#makeRoom())) return false
-    this.#opened.set(session.id, this.#options.clock())
+    const { id, principal, client } = session
+    const leaving = this.#roomFor(principal)
+    if (leaving === undefined) {
+      this.#options.log.tell('session_refused', { principal })
+      return false
+    }
+    // Taken before anything is waited for, so that many who begin at once do not all find the same place.
+    this.#opened.add(id, principal, this.#options.clock())
+    await Promise.all(leaving.map((left) => this.#options.store.delete(keyOf(left))))
     await this.#write(session)
+    if (!this.#opened.has(id)) {
+      // It had to make room again before it was there.
+      await this.#options.store.delete(keyOf(id))
+      return false
+    }
+    this.#options.log.tell('session_opened', { session: shownId(id), principal, version: client.codec.version })
     return true
   }
 
@@ -138,7 +155,7 @@ export class Sessions {
     try {
       const session = await this.#find(id, principal)
       if (session === undefined) return undefined
-      if (this.#opened.delete(id)) this.#opened.set(id, this.#options.clock())
+      this.#opened.touch(id, this.#options.clock())
       await this.#renew(session)
       if (session.ended) return undefined
       session.holds++
@@ -157,10 +174,10 @@ export class Sessions {
     const stored = await this.#options.store.get(keyOf(id))
     const live = this.#live.get(id)
     const record = stored && (JSON.parse(stored.value) as SessionRecord)
-    if ((live?.principal ?? record?.principal ?? null) !== principal) return undefined
     const session = live ?? (record && restore(id, record))
+    if (session !== undefined && session.principal !== principal) return undefined
     if (session === undefined || session.ended || this.#isOver(session, record)) {
-      this.#forget(id)
+      this.#expired(id)
       if (record !== undefined) await this.#options.store.delete(keyOf(id))
       return undefined
     }
@@ -213,7 +230,13 @@ export class Sessions {
   }
 
   async #expire(session: LiveSession): Promise<void> {
-    if ((await this.#options.store.get(keyOf(session.id))) === undefined) this.#forget(session.id)
+    if ((await this.#options.store.get(keyOf(session.id))) === undefined) this.#expired(session.id)
+  }
+
+  #expired(id: string): void {
+    const known = this.#opened.has(id) || this.#live.has(id)
+    this.#forget(id)
+    if (known) this.#options.log.tell('session_ended', { session: shownId(id), how: 'expired' })
   }
 
   /** Writes what an operation has changed. */
@@ -227,6 +250,7 @@ export class Sessions {
     await session.written.catch(() => undefined)
     await this.#options.store.delete(keyOf(session.id))
     this.#forget(session.id)
+    this.#options.log.tell('session_ended', { session: shownId(session.id), how: 'terminated' })
     // Where it is in use on other nodes it ends there too, at once if they hear of it.
     await this.#options.pubSub.publish(ENDED, session.id).catch(this.#options.report)
   }
@@ -241,7 +265,7 @@ export class Sessions {
   /** The store keeps a record somewhat longer than asked for; who opened the session knows better. */
   #isLate(id: string, record: SessionRecord): boolean {
     // Another node may have seen it later than this one.
-    const usedMs = Math.max(this.#opened.get(id) ?? 0, record.writtenMs)
+    const usedMs = Math.max(this.#opened.usedMs(id) ?? 0, record.writtenMs)
     return this.#opened.has(id) && this.#options.clock() - usedMs > this.#options.ttlMs
   }
 
@@ -296,18 +320,42 @@ export class Sessions {
     this.#dropIdle(id)
   }
 
-  /** Those out of time are gone already; when that is not enough, the one that has been idle longest makes room. */
-  async #makeRoom(): Promise<boolean> {
-    const { clock, max, store } = this.#options
-    for (const [id, usedMs] of this.#opened) {
+  /**
+   * Those who have to leave for a session of this caller, none mostly; undefined when there is no room, because all are in use. A
+   * caller takes the place of their own sessions before that of others.
+   */
+  #roomFor(principal: string | null): readonly string[] | undefined {
+    const { max, maxOfCaller } = this.#options
+    const leaving = this.#dropExpired()
+    const own = this.#opened.of(principal)
+    const isFull = this.#opened.size >= max
+    if (!isFull && (principal === null || own.size < maxOfCaller)) return leaving
+    const evicted = this.#evictOne(own.size > 0 ? own : this.#opened.ids())
+    return evicted === undefined ? undefined : [...leaving, evicted]
+  }
+
+  /** Those out of time; the store has dropped what it keeps of them by itself, unless they are held here. */
+  #dropExpired(): string[] {
+    const held: string[] = []
+    for (const id of this.#opened.ids()) {
       const live = this.#live.get(id)
       if (live?.idle === false) continue
-      const expired = clock() - usedMs > this.#keptMs
-      if (!expired && this.#opened.size < max) return true
-      this.#forget(id)
-      if (!expired || live !== undefined) await store.delete(keyOf(id))
+      if (this.#options.clock() - (this.#opened.usedMs(id) ?? 0) <= this.#keptMs) return held
+      if (live !== undefined) held.push(id)
+      this.#expired(id)
     }
-    return this.#opened.size < max
+    return held
+  }
+
+  /** The one that is unused longest. */
+  #evictOne(ids: Iterable<string>): string | undefined {
+    for (const id of ids) {
+      if (this.#live.get(id)?.idle === false) continue
+      this.#forget(id)
+      this.#options.log.tell('session_evicted', { session: shownId(id) })
+      return id
+    }
+    return undefined
   }
 }
 
