@@ -1,5 +1,5 @@
 import { Access } from '../router/access.js'
-import type { LiveSession } from '../server/sessions.js'
+import type { LiveSession } from '../server/live-session.js'
 import { openSink } from './channel-stream.js'
 import type { Incoming } from './incoming.js'
 import { notAcceptable, refusal } from './refusal.js'

@@ -3,9 +3,9 @@ import { encodeFailure } from '../protocol/codec.js'
 import { errorMessage, type RequestId } from '../protocol/jsonrpc.js'
 import { nodeDied } from './asking/moved.js'
 import type { EventSink } from './event-channel.js'
+import type { LiveSession } from './live-session.js'
 import { LOOK_MS } from './log-follower.js'
 import type { Nodes } from './nodes.js'
-import type { LiveSession } from './sessions.js'
 import { GapError, type StreamLog } from './stream-log.js'
 
 export interface CallStreamsOptions {

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { MemoryPubSub } from '../backplane/memory-pub-sub.js'
 import { MemoryStore } from '../backplane/memory-store.js'
 import { codecOf } from '../protocol/codecs.js'
+import type { LiveSession } from './live-session.js'
 import { OperatorLog } from './operator-log.js'
-import { type LiveSession, Sessions } from './sessions.js'
+import { Sessions } from './sessions.js'
 
 const CODEC = codecOf('2025-11-25')
 const TTL = 1000

@@ -3,83 +3,11 @@ import type { Store } from '../backplane/store.js'
 import { LONGEST_TIMER_MS } from '../options.js'
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
-import type { RequestId } from '../protocol/jsonrpc.js'
-import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
-import type { ProtocolVersion } from '../protocol/versions.js'
-import { Client, type RunningCall } from './client.js'
+import type { Unsaved } from './client.js'
+import { LiveSession } from './live-session.js'
 import { OpenedSessions } from './opened-sessions.js'
 import { type OperatorLog, shownId } from './operator-log.js'
-
-/** What is kept of a session between two requests, as JSON. */
-interface SessionRecord {
-  readonly version: ProtocolVersion
-  readonly info?: Implementation | undefined
-  readonly capabilities: ClientCapabilities
-  readonly logLevel?: LogLevel | undefined
-  readonly principal: string | null
-  readonly subscriptions: readonly string[]
-  /** When this was written: it is written again once a quarter of its time has gone. */
-  readonly writtenMs: number
-}
-
-/** A session while something of it is here: a request, a running call, or its stream. */
-export class LiveSession {
-  readonly id: string
-  readonly client: Client
-  readonly principal: string | null
-  /** Requests and streams that hold it here. */
-  holds = 0
-  /** Its stream, where it was opened here: without a connection it holds the session, but does not use it. */
-  stream: { readonly attached: boolean } | undefined
-  writtenMs = 0
-  /** Of its record; null before there is one. */
-  revision: string | null = null
-  /** When the store drops the record if nobody writes it again. */
-  keptUntilMs = 0
-  /** The last write of its record. */
-  written: Promise<unknown> = Promise.resolve()
-  ended = false
-  #onEnd: Set<EndListener> | undefined
-
-  constructor(id: string, codec: Codec, principal: string | null) {
-    this.id = id
-    this.principal = principal
-    this.client = new Client(codec, { sessionId: id, reachable: true, calls: new Map<RequestId, RunningCall>() })
-  }
-
-  /** Whether no request and no connection uses it. */
-  get idle(): boolean {
-    return this.holds === (this.stream?.attached === false ? 1 : 0)
-  }
-
-  /** Returns the way to stop being told. */
-  onEnd(listener: EndListener): () => void {
-    this.#onEnd ??= new Set()
-    this.#onEnd.add(listener)
-    return () => this.#onEnd?.delete(listener)
-  }
-
-  /** The session is over. Nothing happens the second time. */
-  end(): void {
-    if (this.ended) return
-    for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The session has ended')
-    this.#close('ended')
-  }
-
-  /** This node lets the session go; another one, or a later one, may go on with it. */
-  leave(): void {
-    if (!this.ended) this.#close('left')
-  }
-
-  #close(how: Ending): void {
-    this.ended = true
-    for (const listener of [...(this.#onEnd ?? [])]) listener(how)
-  }
-}
-
-/** A session that ends is gone for ever; one that was left goes on elsewhere. */
-export type Ending = 'ended' | 'left'
-type EndListener = (how: Ending) => void
+import { SESSION_KEYS, type SessionRecord } from './session-record.js'
 
 export interface SessionsOptions {
   readonly store: Store
@@ -106,12 +34,16 @@ export class Sessions {
   readonly #opened = new OpenedSessions()
 
   readonly #subscribed: Promise<Unsubscribe | undefined>
+  readonly #hearsChanges: Promise<Unsubscribe | undefined>
   #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: SessionsOptions) {
     this.#options = options
     this.#subscribed = options.pubSub
       .subscribe(ENDED, (id) => this.#forget(id))
+      .catch((error: unknown) => void options.report(error))
+    this.#hearsChanges = options.pubSub
+      .subscribe(CHANGED, (id) => void this.#changed(id).catch(options.report))
       .catch((error: unknown) => void options.report(error))
   }
 
@@ -171,6 +103,7 @@ export class Sessions {
   }
 
   async #find(id: string, principal: string | null): Promise<LiveSession | undefined> {
+    const before = this.#live.get(id)?.revision
     const stored = await this.#options.store.get(keyOf(id))
     const live = this.#live.get(id)
     const record = stored && (JSON.parse(stored.value) as SessionRecord)
@@ -184,7 +117,7 @@ export class Sessions {
     this.#live.set(id, session)
     this.#timer ??= quietTimer(() => this.#checkAll(), this.#options.ttlMs / 4)
     if (stored === undefined || record === undefined) await this.#write(session)
-    else this.#seen(session, record, stored.revision)
+    else this.#seen(session, record, { before, now: stored.revision })
     return session
   }
 
@@ -196,10 +129,24 @@ export class Sessions {
   }
 
   /** Another node may have written the record last. */
-  #seen(session: LiveSession, { writtenMs }: SessionRecord, revision: string): void {
+  #seen(session: LiveSession, record: SessionRecord, revision: SeenRevision): void {
+    const { writtenMs } = record
     session.writtenMs = Math.max(session.writtenMs, writtenMs)
     session.keptUntilMs = Math.max(session.keptUntilMs, writtenMs + this.#keptMs)
-    session.revision ??= revision
+    // What was written here while the record was read is newer than what was read.
+    if (session.revision === revision.now || (session.revision ?? undefined) !== (revision.before ?? undefined)) return
+    if (session.revision !== null) session.client.adopt(record)
+    session.revision = revision.now
+  }
+
+  /** Another node has changed a session that is here too. */
+  async #changed(id: string): Promise<void> {
+    const before = this.#live.get(id)?.revision
+    if (before === undefined) return
+    const stored = await this.#options.store.get(keyOf(id))
+    const session = this.#live.get(id)
+    if (stored === undefined || session === undefined) return
+    this.#seen(session, JSON.parse(stored.value) as SessionRecord, { before, now: stored.revision })
   }
 
   #came(id: string): void {
@@ -259,7 +206,8 @@ export class Sessions {
   leave(): void {
     this.#stopTimer()
     for (const session of [...this.#live.values()]) session.leave()
-    this.#subscribed.then((unsubscribe) => unsubscribe?.()).catch(this.#options.report)
+    for (const subscribed of [this.#subscribed, this.#hearsChanges])
+      subscribed.then((unsubscribe) => unsubscribe?.()).catch(this.#options.report)
   }
 
   /** The store keeps a record somewhat longer than asked for; who opened the session knows better. */
@@ -274,39 +222,37 @@ export class Sessions {
   }
 
   async #write(session: LiveSession): Promise<void> {
-    const { client, principal } = session
     session.writtenMs = this.#options.clock()
-    const record: SessionRecord = {
-      version: client.codec.version,
-      info: client.info,
-      capabilities: client.capabilities,
-      logLevel: client.logLevel,
-      principal,
-      subscriptions: [...client.subscriptions],
-      writtenMs: session.writtenMs,
-    }
-    const write = (): Promise<void> => this.#put(session, JSON.stringify(record))
+    const write = (): Promise<void> => this.#put(session)
     // In order: the last one to begin is the one that counts.
     session.written = session.written.catch(() => undefined).then(write)
     await session.written
   }
 
   /** Writes over what another node has written, but never what has ended there. */
-  async #put(session: LiveSession, value: string): Promise<void> {
+  async #put(session: LiveSession): Promise<void> {
     const { store } = this.#options
     const ttlMs = this.#keptMs
     const key = keyOf(session.id)
+    const unsaved = session.client.takeUnsaved()
     while (!session.ended) {
-      const revision = await store.set(key, value, { ttlMs, ifRevision: session.revision })
+      const revision = await store.set(key, JSON.stringify(recordOf(session)), { ttlMs, ifRevision: session.revision })
       if (revision !== undefined) {
         session.revision = revision
         session.keptUntilMs = session.writtenMs + ttlMs
-        return
+        return this.#tellChanged(session, unsaved)
       }
       const found = await store.get(key)
       if (found === undefined && !this.#isOutOfTime(session)) return this.#forget(session.id)
+      if (found !== undefined) session.client.adopt(JSON.parse(found.value) as SessionRecord, unsaved)
       session.revision = found?.revision ?? null
     }
+  }
+
+  /** The node that has the stream of the session has to know what it follows. */
+  #tellChanged({ id }: LiveSession, unsaved: Unsaved): void {
+    const { pubSub, report } = this.#options
+    if (unsaved.resources.size > 0 || 'logLevel' in unsaved) pubSub.publish(CHANGED, id).catch(report)
   }
 
   /** A record that the store has dropped by itself, while its session was in use here, may be written anew. */
@@ -366,17 +312,37 @@ function quietTimer(run: () => void, everyMs: number): ReturnType<typeof setInte
   return timer
 }
 
+interface SeenRevision {
+  /** What was known of it before the record was read. */
+  readonly before: string | null | undefined
+  readonly now: string
+}
+
+function recordOf({ client, principal, writtenMs }: LiveSession): SessionRecord {
+  return {
+    version: client.codec.version,
+    info: client.info,
+    capabilities: client.capabilities,
+    logLevel: client.logLevel,
+    principal,
+    subscriptions: [...client.subscriptions],
+    writtenMs,
+  }
+}
+
+/** Topic of the ids of sessions that something has changed of. */
+const CHANGED = 'sessions/changed'
+
 /** Topic of the ids of sessions that have ended. */
 const ENDED = 'sessions/ended'
 
-const keyOf = (id: string): string => `session/${id}`
+const keyOf = (id: string): string => SESSION_KEYS + id
 
 function restore(id: string, record: SessionRecord): LiveSession {
   const session = new LiveSession(id, codecOf(record.version), record.principal)
   const { client } = session
   client.info = record.info
   client.capabilities = record.capabilities
-  client.logLevel = record.logLevel
-  for (const uri of record.subscriptions) client.follow(uri)
+  client.adopt(record)
   return session
 }
