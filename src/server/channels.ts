@@ -10,6 +10,7 @@ import type { Notices } from './notices.js'
 import type { Sessions } from './sessions.js'
 import { type ResumeOptions, StreamLog, streamOf } from './stream-log.js'
 import type { StreamOwners, Yielded } from './stream-owners.js'
+import type { TrackedStream } from './tracker.js'
 
 /** The name of the stream that belongs to no call. */
 const SESSION_STREAM = 'session'
@@ -142,6 +143,15 @@ export class Channels {
     if (!(await channel.log.knows(after))) return undefined
     if (running !== undefined) return (sink) => running.attach(sink, { after })
     return (sink) => this.#options.callStreams.follow(session, { log: channel.log, after }, sink)
+  }
+
+  /** Streams that are open here. */
+  tracked(): Omit<TrackedStream, 'node'>[] {
+    return [...this.#byKey].map(([key, { log, attached }]) => ({
+      sessionId: key.slice(0, -log.name.length - 1),
+      of: log.name === SESSION_STREAM ? 'session' : 'call',
+      connected: attached,
+    }))
   }
 
   /** Lets all connections go: their clients may come back, to another node or to this one later. */

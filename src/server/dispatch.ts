@@ -13,6 +13,7 @@ import type { Exchange } from './exchange.js'
 import { withinTime } from './limits.js'
 import { OPERATIONS } from './operations/table.js'
 import { infoFor } from './told.js'
+import type { TrackedCall } from './tracker.js'
 
 /** A message to send back, and the failure that it tells of. */
 export interface Answer {
@@ -147,6 +148,11 @@ export class Dispatcher {
   /** How many calls wait for their answer. */
   get running(): number {
     return this.#running.size
+  }
+
+  /** Calls that run. */
+  tracked(): Omit<TrackedCall, 'node'>[] {
+    return [...this.#running].map(({ call, id: sessionId, principal }) => ({ ...call, sessionId, principal }))
   }
 
   /** No new calls from here on; those that run may finish, and are aborted when `ms` have passed. Resolves to how many were. */

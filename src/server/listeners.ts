@@ -2,6 +2,7 @@ import type { Access } from '../router/access.js'
 import type { Kind } from '../router/catalogue.js'
 import { type Authorizing, authorizeResources } from './authorize.js'
 import { followedUri } from './followed-uri.js'
+import type { TrackedListener } from './tracker.js'
 
 /** Someone who wants to hear what happens outside of any call: a listen stream, or a session with a stream. */
 export interface Listener {
@@ -51,6 +52,14 @@ export class Listeners {
 
   get size(): number {
     return this.#all.size
+  }
+
+  tracked(): Omit<TrackedListener, 'node'>[] {
+    return [...this.#all].map(({ access, resources }) => ({
+      principal: access.principal,
+      sessionId: access.id,
+      resources: [...resources],
+    }))
   }
 
   /** Returns the way out. */

@@ -2,7 +2,7 @@ import { type Awaitable, isPromise } from '../awaitable.js'
 import type { Store } from '../backplane/store.js'
 import type { Codec, Method } from '../protocol/codec.js'
 import type { RequestMessage } from '../protocol/jsonrpc.js'
-import { notificationMessage, pingMessage } from '../protocol/jsonrpc.js'
+import { notificationMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
 import { Access } from '../router/access.js'
 import type { CallRef, ProgressRef } from '../router/deferred.js'
@@ -34,21 +34,13 @@ import { packError, packResult } from './packed.js'
 import { Pages } from './pages.js'
 import { reachableBackplane } from './reachable-backplane.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
+import { type SessionHandle, SessionHandles } from './session-handles.js'
 import { Sessions } from './sessions.js'
 import { settledBy } from './settled-within.js'
 import { StreamOwners } from './stream-owners.js'
 import { Telemetry } from './telemetry.js'
+import { Tracker } from './tracker.js'
 import { Warnings } from './warnings.js'
-
-/** A session of a client, from outside of its calls. */
-export interface SessionHandle {
-  /** Sends a notification on the session's stream. */
-  notify(method: string, params?: object): Promise<void>
-  /** Asks the client whether it is there; nobody waits for the answer. */
-  ping(): Promise<void>
-  /** Lets the session's stream go; its client may come back for what follows. */
-  finish(): Promise<void>
-}
 
 /** @internal The way out for who listens. */
 export interface Listening {
@@ -78,7 +70,11 @@ export class Server {
   readonly #callers: Callers
   readonly #closers = new Set<() => void>()
   readonly #secrets: Secrets
+  readonly #pageSize: number
   readonly #notices: Notices
+  readonly #handles: SessionHandles | undefined
+  /** Sessions, streams, running calls and listeners, of all nodes. */
+  readonly tracker: Tracker
   readonly #endings = new Endings((error) => this.report(error))
   #closing: Promise<void> | undefined
 
@@ -91,6 +87,7 @@ export class Server {
     this.#options = options
     const listeners = new Listeners()
     this.#secrets = secretsOf(router, options)
+    this.#pageSize = router.pageSize
     const { heartbeatMs, nodeId, ids, deferMs, callbackTimeoutMs } = options
     // A node that starts again is another one: what the first had in memory is gone.
     const id = nodeId === undefined ? uuid() : `${nodeId}.${uuid()}`
@@ -121,16 +118,7 @@ export class Server {
       maxSubscriptions: options.maxSubscriptions,
       telemetry: this.telemetry,
       bell,
-      host: hostOf({
-        store,
-        pubSub,
-        now: options.clock,
-        pageSize: router.pageSize,
-        endings: this.#endings,
-        notifyListeners: (filter, key) => this.notifyListeners(filter, key),
-        notifyResourceList: () => this.notifyResourceList(),
-        report: (error) => this.report(error),
-      }),
+      host: this.#host(),
       report: (error, session) => {
         this.telemetry.tell('exception', { error, session })
         report(options.onError, error, session)
@@ -142,6 +130,11 @@ export class Server {
       },
     }
     this.#dispatcher = new Dispatcher(this.#context)
+    this.tracker = new Tracker(this.nodes, store, {
+      streams: () => this.channels?.tracked() ?? [],
+      calls: () => this.#dispatcher.tracked(),
+      listeners: () => listeners.tracked(),
+    })
     void this.nodes.start()
     this.#callers = new Callers(this.#context, log)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
@@ -150,7 +143,25 @@ export class Server {
       (attach as ((host: ExtensionHost) => void) | undefined)?.(this.#context.host)
     if (!options.sessions) return
     this.sessions = this.#openSessions(store)
-    this.channels = this.#openChannels(store, listeners, this.sessions)
+    const owners = new StreamOwners({ store, nodes: this.nodes, ttlMs: options.sessionTtlMs })
+    this.channels = this.#openChannels(listeners, this.sessions, owners)
+    this.#handles = new SessionHandles({ channels: this.channels, owners, nodes: this.nodes, ids })
+  }
+
+  /** What extensions may use of this server. */
+  #host(): ExtensionHost {
+    const { backplane, clock } = this.#options
+    const { store, pubSub } = backplane
+    return hostOf({
+      store,
+      pubSub,
+      now: clock,
+      pageSize: this.#pageSize,
+      endings: this.#endings,
+      notifyListeners: (filter, key) => this.notifyListeners(filter, key),
+      notifyResourceList: () => this.notifyResourceList(),
+      report: (error) => this.report(error),
+    })
   }
 
   #openSessions(store: Store): Sessions {
@@ -162,11 +173,11 @@ export class Server {
     return new Sessions({ store, pubSub, ttlMs, max, maxOfCaller, clock, ids, log, report })
   }
 
-  #openChannels(store: Store, listeners: Listeners, sessions: Sessions): Channels {
+  #openChannels(listeners: Listeners, sessions: Sessions, owners: StreamOwners): Channels {
     const { resume, ids, backplane, sessionTtlMs: ttlMs } = this.#options
     const { nodes } = this
     const report = (error: unknown): void => this.report(error)
-    const owners = new StreamOwners({ store, nodes, ttlMs })
+    const { store } = backplane
     const callStreams = new CallStreams({ backplane, nodes, ttlMs, report })
     const elsewhere = { notices: this.#notices, owners, callStreams }
     const missed = (listener: Listener): Promise<void> => tellMissed(this.#context, listener)
@@ -265,16 +276,9 @@ export class Server {
     await bell.ring(filter, key)
   }
 
-  /** A session by its id, while its stream is open; undefined otherwise. */
+  /** A session by its id, while its stream is open; undefined where no node can have it. */
   session(id: string): SessionHandle | undefined {
-    const channel = this.channels?.ofSession(id)
-    if (channel === undefined) return undefined
-    const { ids } = this.#options
-    return {
-      notify: (method, params) => channel.send(notificationMessage(method, params)),
-      ping: () => channel.send(pingMessage(ids())),
-      finish: () => channel.release(),
-    }
+    return this.#handles?.of(id)
   }
 
   /**
