@@ -31,14 +31,13 @@ export interface RoundState {
 }
 
 /** Why a state is refused, in `data.reason`. */
-export type StateRefusal = 'malformed' | 'expired' | 'bound' | 'used' | 'handler_changed' | 'node_lost'
+export type StateRefusal = 'malformed' | 'expired' | 'bound' | 'used' | 'node_lost'
 
 const REFUSALS: Readonly<Record<StateRefusal, string>> = {
   malformed: 'requestState is none that this server has made',
   expired: 'requestState has expired: call again without it',
   bound: 'requestState belongs to another request or another caller',
   used: 'requestState has been used already',
-  handler_changed: 'The tool has changed since it asked: call it again',
   node_lost: 'What was waiting for this answer is gone: call again without requestState',
 }
 
