@@ -118,12 +118,15 @@ export class Rounds {
       (error: unknown) => {
         const waiting = thread.end(result)
         if (waiting !== undefined) waiting.reject(error)
-        // Nobody is told what comes after the time is up, but the operator.
-        else if (thread.ended === undefined && !(error instanceof ContinuationMoved))
-          this.#options.report(error, session)
+        else if (thread.ended === undefined) this.#reportUnheard(session, error)
       },
     )
     return next
+  }
+
+  /** Nobody is told what comes after the time is up, but the operator; and nobody what the handler was told itself. */
+  #reportUnheard(session: CallSession, error: unknown): void {
+    if (error !== session.reason && !(error instanceof ContinuationMoved)) this.#options.report(error, session)
   }
 
   async #goOn(call: RoundCall, requestState: unknown): Promise<Result> {
