@@ -1,4 +1,5 @@
 import type { Requirement } from './requirement.js'
+import { askingRequirements } from './requirements-asking.js'
 import { extensionRequirements } from './requirements-extensions.js'
 import { featureRequirements } from './requirements-features.js'
 
@@ -736,6 +737,7 @@ export const requirements: readonly Requirement[] = [
   { id: 'field.O1', source: 'field case O1', behaviour: 'The log level is the client’s own, or the request’s.' },
   { id: 'field.P1', source: 'field case P1', behaviour: 'Deep nesting is refused under the request’s id.' },
   { id: 'field.P4', source: 'field case P4', behaviour: 'Results that JSON cannot hold are answered all the same.' },
+  ...askingRequirements,
   ...featureRequirements,
   ...extensionRequirements,
 ]
