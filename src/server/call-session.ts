@@ -29,7 +29,7 @@ import { readNamed } from './read-resource.js'
 const THROTTLED = ['notifications/progress', 'notifications/message']
 
 /** What `session.signal` is aborted with when the client gave its call up. */
-export class CallCancelled extends Error {
+class CallCancelled extends Error {
   override readonly name = 'AbortError'
 }
 
