@@ -29,7 +29,10 @@ describe.skipIf(redisMissing).each(['ioredis', 'node-redis'] as const)(`Redis by
   const nodes = ([here, there]: readonly UserClient[], timeoutMs?: number): OpenedNodes => {
     if (here === undefined || there === undefined) throw new Error('two clients are needed')
     opened += 1
-    const options = { prefix: `test-${process.pid}-${opened}:`, ...(timeoutMs !== undefined && { timeoutMs }) }
+    const options = {
+      prefix: `test-${process.pid}-${Date.now()}-${kind}-${opened}:`,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    }
     const backplanes = { here: here.backplane(options), there: there.backplane(options) }
     const close = async (): Promise<void> => {
       await backplanes.here.close?.()
