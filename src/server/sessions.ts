@@ -3,12 +3,12 @@ import type { Store } from '../backplane/store.js'
 import { LONGEST_TIMER_MS } from '../options.js'
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
-import type { RequestId } from '../protocol/jsonrpc.js'
 import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
 import type { ProtocolVersion } from '../protocol/versions.js'
-import { Client, type RunningCall } from './client.js'
+import { Client } from './client.js'
 import { OpenedSessions } from './opened-sessions.js'
 import { type OperatorLog, shownId } from './operator-log.js'
+import { RunningCalls } from './running-calls.js'
 
 /** What is kept of a session between two requests, as JSON. */
 interface SessionRecord {
@@ -37,14 +37,14 @@ export class LiveSession {
   /** When the store drops the record if nobody writes it again. */
   keptUntilMs = 0
   /** The last write of its record. */
-  written: Promise<unknown> = Promise.resolve()
+  written: Promise<unknown> | undefined
   ended = false
-  #onEnd: Set<EndListener> | undefined
+  #onEnd: readonly EndListener[] = NOBODY
 
   constructor(id: string, codec: Codec, principal: string | null) {
     this.id = id
     this.principal = principal
-    this.client = new Client(codec, { sessionId: id, reachable: true, calls: new Map<RequestId, RunningCall>() })
+    this.client = new Client(codec, { sessionId: id, reachable: true, calls: new RunningCalls() })
   }
 
   /** Whether no request and no connection uses it. */
@@ -54,15 +54,16 @@ export class LiveSession {
 
   /** Returns the way to stop being told. */
   onEnd(listener: EndListener): () => void {
-    this.#onEnd ??= new Set()
-    this.#onEnd.add(listener)
-    return () => this.#onEnd?.delete(listener)
+    this.#onEnd = [...this.#onEnd, listener]
+    return () => {
+      this.#onEnd = this.#onEnd.filter((other) => other !== listener)
+    }
   }
 
   /** The session is over. Nothing happens the second time. */
   end(): void {
     if (this.ended) return
-    for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The session has ended')
+    this.client.calls?.cancelAll('The session has ended')
     this.#close('ended')
   }
 
@@ -73,13 +74,14 @@ export class LiveSession {
 
   #close(how: Ending): void {
     this.ended = true
-    for (const listener of [...(this.#onEnd ?? [])]) listener(how)
+    for (const listener of this.#onEnd) listener(how)
   }
 }
 
 /** A session that ends is gone for ever; one that was left goes on elsewhere. */
 export type Ending = 'ended' | 'left'
 type EndListener = (how: Ending) => void
+const NOBODY: readonly EndListener[] = []
 
 export interface SessionsOptions {
   readonly store: Store
@@ -247,7 +249,7 @@ export class Sessions {
 
   /** The session is over once its record is gone; until then its client may ask again. */
   async end(session: LiveSession): Promise<void> {
-    await session.written.catch(() => undefined)
+    await session.written?.catch(() => undefined)
     await this.#options.store.delete(keyOf(session.id))
     this.#forget(session.id)
     this.#options.log.tell('session_ended', { session: shownId(session.id), how: 'terminated' })
@@ -287,8 +289,11 @@ export class Sessions {
     }
     const write = (): Promise<void> => this.#put(session, JSON.stringify(record))
     // In order: the last one to begin is the one that counts.
-    session.written = session.written.catch(() => undefined).then(write)
-    await session.written
+    const written = session.written === undefined ? write() : session.written.catch(() => undefined).then(write)
+    session.written = written
+    await written.finally(() => {
+      if (session.written === written) session.written = undefined
+    })
   }
 
   /** Writes over what another node has written, but never what has ended there. */
