@@ -41,6 +41,12 @@ export interface CallSessionParts extends Caller {
   readonly host: CallHost
 }
 
+/** Who waits for a call, and is told when it is over before its handler is. */
+export interface CallEnd {
+  cancelled(): void
+  aborted(error: Error): void
+}
+
 /** The session of one call. What a small call does not touch is not made: signal, log and trace context come when asked for. */
 export class CallSession extends AskingSession implements Session {
   client: Client
@@ -70,8 +76,7 @@ export class CallSession extends AskingSession implements Session {
   /** The session of the handler that this request goes on with. */
   #goesOn: CallSession | undefined
   #onOver: (() => void)[] | undefined
-  #onCancel: (() => void) | undefined
-  #onAbort: ((error: Error) => void) | undefined
+  #onEnd: CallEnd | undefined
 
   constructor({ catalogue, request, client, access, exchange, host }: CallSessionParts) {
     super()
@@ -299,7 +304,7 @@ export class CallSession extends AskingSession implements Session {
     this.#over = true
     this.#tellOver()
     this.expire(new CallCancelled(reason ?? 'The client cancelled the call'))
-    this.#onCancel?.()
+    this.#onEnd?.cancelled()
     this.onCancel?.()
     this.#goesOn?.cancel(reason)
   }
@@ -347,16 +352,15 @@ export class CallSession extends AskingSession implements Session {
   }
 
   /** Who waits for the call is told when it is over before its handler is: by its client, or with an error of ours. */
-  onEnd(cancelled: () => void, aborted: (error: Error) => void): void {
-    this.#onCancel = cancelled
-    this.#onAbort = aborted
+  onEnd(end: CallEnd): void {
+    this.#onEnd = end
   }
 
   /** Ends the call with an error that its client gets. */
   abort(error: Error): void {
     if (this.#over) return
     this.expire(error)
-    this.#onAbort?.(error)
+    this.#onEnd?.aborted(error)
   }
 
   /** Takes the client's hang-up for a cancelled call, where the version says so. */

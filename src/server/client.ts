@@ -2,12 +2,8 @@ import type { Codec } from '../protocol/codec.js'
 import type { RequestId, ResponseMessage } from '../protocol/jsonrpc.js'
 import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
 import type { Access } from '../router/access.js'
+import type { RunningCalls } from './running-calls.js'
 import type { SessionRecord } from './session-record.js'
-
-/** A call that can be ended from outside, by the client's word. */
-export interface RunningCall {
-  cancel(reason?: string): void
-}
 
 /**
  * Who is calling: the version they speak, what they said of themselves, and their running calls. Where each request stands
@@ -29,7 +25,7 @@ export class Client {
   /** Who waits for the client's answers to requests of ours. */
   #expected: Map<RequestId, (response: ResponseMessage) => void> | undefined
   /** Running calls by id, where one sender's ids must differ; undefined where ids mean nothing between two requests. */
-  readonly calls: Map<RequestId, RunningCall> | undefined
+  readonly calls: RunningCalls | undefined
 
   constructor(codec: Codec, options: ClientOptions = {}) {
     this.codec = codec
@@ -131,5 +127,5 @@ export interface ClientOptions {
   readonly logLevel?: LogLevel | undefined
   readonly sessionId?: string | undefined
   readonly reachable?: boolean
-  readonly calls?: Map<RequestId, RunningCall> | undefined
+  readonly calls?: RunningCalls | undefined
 }
