@@ -253,6 +253,10 @@ export class CallSession extends AskingSession implements Session {
     return this.#exchange.canStream
   }
 
+  isOf(exchange: Exchange): boolean {
+    return this.#exchange === exchange
+  }
+
   /** Sends a message of ours on the stream of this call, whether the call is over or not. */
   send(message: string): Promise<void> | undefined {
     return this.#exchange.send(message)

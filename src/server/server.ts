@@ -13,7 +13,7 @@ import type { FreeReturn } from '../router/tool.js'
 import { createAsking } from './asking/create-asking.js'
 import { Secrets } from './asking/secrets.js'
 import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
-import type { CallSession } from './call-session.js'
+import { CallCancelled, type CallSession } from './call-session.js'
 import { Channels } from './channels.js'
 import type { Caller, Client } from './client.js'
 import { connectCaller } from './connect.js'
@@ -297,6 +297,11 @@ export class Server {
       },
       tell: (method, params) => send(notificationMessage(method, params)),
     })
+  }
+
+  /** @internal Nothing more will come from the client of this connection: who waits for its answers is released. */
+  clientGone(exchange: Exchange): void {
+    this.#context.asking.rounds.clientGone(exchange, new CallCancelled('The client is gone'))
   }
 
   /** @internal An exchange or connection of this caller is over. */

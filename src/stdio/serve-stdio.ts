@@ -53,6 +53,7 @@ export async function serveStdio<Assigns extends object>(
   const writer = new LineWriter(output)
   const connection = new Connection(server, (message) => writer.write(message), { maxDepth: MAX_DEPTH, access })
   await readLines(input, new LineSplitter(maxLineBytes), (line) => receive(connection, line, maxLineBytes))
+  connection.inputEnded()
   // What is open for good ends now; what runs gets its time.
   await server.close({ drainMs: DRAIN_MS })
   await connection.settled()
