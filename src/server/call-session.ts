@@ -29,7 +29,7 @@ import { readNamed } from './read-resource.js'
 const THROTTLED = ['notifications/progress', 'notifications/message']
 
 /** What `session.signal` is aborted with when the client gave its call up. */
-class CallCancelled extends Error {
+export class CallCancelled extends Error {
   override readonly name = 'AbortError'
 }
 
@@ -258,6 +258,10 @@ export class CallSession extends AskingSession implements Session {
 
   get canStream(): boolean {
     return this.#exchange.canStream
+  }
+
+  isOf(exchange: Exchange): boolean {
+    return this.#exchange === exchange
   }
 
   /** Sends a message of ours on the stream of this call, whether the call is over or not. */

@@ -23,7 +23,7 @@ export class Client {
   changed = false
   #subscriptions: Set<string> | undefined
   /** Who waits for the client's answers to requests of ours. */
-  #expected: Map<RequestId, (response: ResponseMessage) => void> | undefined
+  #expected: Map<RequestId, (response: ResponseMessage | undefined) => void> | undefined
   /** Running calls by id, where one sender's ids must differ; undefined where ids mean nothing between two requests. */
   readonly calls: RunningCalls | undefined
 
@@ -68,8 +68,8 @@ export class Client {
     return this.#subscriptions ?? NONE
   }
 
-  /** The answer to a request of ours is for `take`. */
-  expect(id: RequestId, take: (response: ResponseMessage) => void): void {
+  /** The answer to a request of ours is for `take`; undefined when it will never come. */
+  expect(id: RequestId, take: (response: ResponseMessage | undefined) => void): void {
     this.#expected ??= new Map()
     this.#expected.set(id, take)
   }
@@ -81,6 +81,11 @@ export class Client {
   /** The client has answered; an answer that nobody waits for is ignored, for it may have crossed the end of its call. */
   answered(response: ResponseMessage): void {
     if (response.id !== undefined) this.#expected?.get(response.id)?.(response)
+  }
+
+  /** Nothing more will come from the client. */
+  gone(): void {
+    for (const take of [...(this.#expected?.values() ?? [])]) take(undefined)
   }
 
   follow(uri: string): void {

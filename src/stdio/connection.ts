@@ -114,8 +114,15 @@ export class Connection implements Exchange {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending)
   }
 
+  /** Nothing more will come: calls that wait for answers of the client end, others run on. */
+  inputEnded(): void {
+    this.#session.gone()
+    this.#server.clientGone(this)
+  }
+
   /** Ends the running calls; what they would answer is not sent. */
   close(): void {
+    this.inputEnded()
     this.#listening?.stop()
     this.#calls.cancelAll('The connection was closed')
   }

@@ -40,10 +40,11 @@ export async function askByRequest(session: CallSession, asked: RequestQuestion)
 
 /** Nobody waits for the client any longer than the call lives. */
 function respond(
-  { client, signal }: CallSession,
+  session: CallSession,
   { timeoutMs, id, send }: RequestQuestion & { readonly send: Send },
   message: string,
 ): Promise<Response> {
+  const { client, signal } = session
   return new Promise((resolve, reject) => {
     const settle = (): void => {
       clearTimeout(timer)
@@ -65,6 +66,7 @@ function respond(
     if (signal.aborted) return abort()
     signal.addEventListener('abort', abort, { once: true })
     client.expect(id, (response) => {
+      if (response === undefined) return session.cancel('The client is gone')
       settle()
       resolve(response)
     })
