@@ -30,6 +30,9 @@ export class Nodes {
   readonly #listeners = new Map<string, LetterListener>()
   #timer: ReturnType<typeof setInterval> | undefined
   #subscribed: Promise<Unsubscribe | undefined> | undefined
+  /** When this node gave its last sign of life; where timers stand still between requests, that is not the last beat. */
+  #seenMs = Number.NEGATIVE_INFINITY
+  #stopped = false
   #last: string | undefined
   #reading: Promise<void> = Promise.resolve()
 
@@ -48,30 +51,42 @@ export class Nodes {
     this.#listeners.set(type, listener)
   }
 
+  /** Milliseconds between two looks for whether another node is alive. */
+  get lookMs(): number {
+    return this.#options.heartbeatMs
+  }
+
   /** From here on others see this node, and can write to it. Nothing happens the second time. Never rejects. */
   async start(): Promise<void> {
-    if (!this.shared) return
-    const { backplane, heartbeatMs, report } = this.#options
+    if (!this.shared || this.#stopped) return
+    const { heartbeatMs } = this.#options
+    if (this.#timer === undefined) {
+      this.#timer = setInterval(() => void this.#beat(), heartbeatMs)
+      ;(this.#timer as { unref?(): void }).unref?.()
+    }
+    const seen = Date.now() - this.#seenMs < heartbeatMs ? undefined : this.#beat()
+    await Promise.all([this.#subscribe(), seen])
+  }
+
+  /** A backplane that is away is asked again the next time; until then letters are found by looking. */
+  #subscribe(): Promise<unknown> {
+    const { backplane, report } = this.#options
     this.#subscribed ??= backplane.pubSub
       .subscribe(topicOf(this.id), () => this.#look())
       .catch((error: unknown) => {
+        this.#subscribed = undefined
         report(error)
         return undefined
       })
-    if (this.#timer === undefined) {
-      this.#timer = setInterval(() => this.#beat(), heartbeatMs)
-      ;(this.#timer as { unref?(): void }).unref?.()
-      this.#beat()
-    }
-    await this.#subscribed
+    return this.#subscribed
   }
 
   /** Others see at once that it is gone. */
   async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer === undefined) return
     clearInterval(this.#timer)
-    this.#timer = undefined
     const { backplane, report } = this.#options
-    if (this.#subscribed === undefined) return
     const unsubscribe = await this.#subscribed
     await unsubscribe?.().catch(report)
     await backplane.store.release(leaseOf(this.id), this.id).catch(report)
@@ -85,15 +100,16 @@ export class Nodes {
 
   /** Writes to another node, which reads it at once or, should nothing tell it, at its next look. */
   async send(node: string, type: string, body: unknown): Promise<void> {
-    const { store, pubSub } = this.#options.backplane
-    await store.append(inboxOf(node), JSON.stringify({ type, body } satisfies Letter), INBOX)
-    await pubSub.publish(topicOf(node), '')
+    const { backplane, report } = this.#options
+    await backplane.store.append(inboxOf(node), JSON.stringify({ type, body } satisfies Letter), INBOX)
+    await backplane.pubSub.publish(topicOf(node), '').catch(report)
   }
 
-  #beat(): void {
+  async #beat(): Promise<void> {
     const { backplane, heartbeatMs, report } = this.#options
-    backplane.store.claim(leaseOf(this.id), this.id, heartbeatMs * MISSED).catch(report)
+    this.#seenMs = Date.now()
     this.#look()
+    await backplane.store.claim(leaseOf(this.id), this.id, heartbeatMs * MISSED).catch(report)
   }
 
   #look(): void {
