@@ -71,12 +71,13 @@ export class Server {
     this.#options = options
     const listeners = new Listeners()
     this.#secrets = secretsOf(router, options)
-    const { backplane, heartbeatMs, nodeId, ids, deferMs } = options
+    const { heartbeatMs, nodeId, ids, deferMs } = options
+    const { pubSub } = options.backplane
+    const store = reachableStore(options.backplane.store)
+    const backplane = { ...options.backplane, store }
     // A node that starts again is another one: what the first had in memory is gone.
     const id = nodeId === undefined ? uuid() : `${nodeId}.${uuid()}`
     this.nodes = new Nodes({ backplane, heartbeatMs, id, report: (error) => this.report(error) })
-    const { pubSub } = backplane
-    const store = reachableStore(backplane.store)
     const bell = new ExtensionBell(pubSub, (error) => this.report(error))
     this.#context = {
       router,

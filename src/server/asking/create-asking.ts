@@ -1,5 +1,6 @@
 import type { CallSession } from '../call-session.js'
 import type { Nodes } from '../nodes.js'
+import { reachableStore } from '../reachable-store.js'
 import type { ResolvedServerOptions } from '../server-options.js'
 import { Asking, type AskingParts } from './asking.js'
 import { Once } from './once.js'
@@ -16,9 +17,10 @@ export interface CreateAskingParts extends Pick<AskingParts, 'streamOf'> {
 
 /** All that asks clients, for one server. */
 export function createAsking(options: ResolvedServerOptions, parts: CreateAskingParts): Asking {
-  const { backplane, clock, continuations, requestStateTtlMs: stateTtlMs } = options
+  const { clock, continuations, requestStateTtlMs: stateTtlMs } = options
   const { nodes, secrets, streamOf, report } = parts
-  const { store } = backplane
+  const store = reachableStore(options.backplane.store)
+  const backplane = { ...options.backplane, store }
   const ids = (): string => crypto.randomUUID()
   const states = new RoundStates({ seal: () => secrets.seal(), store, clock, ids, ttlMs: stateTtlMs })
   const log = new RoundLog({ backplane, nodes, ids, report: (error) => report(error, undefined) })

@@ -20,6 +20,7 @@ export interface ParkedOptions {
 export class ParkedHandlers<Handler extends Parked> {
   readonly #options: ParkedOptions
   readonly #all = new Map<string, Handler>()
+  #leaving = false
 
   constructor(options: ParkedOptions) {
     this.#options = options
@@ -37,6 +38,7 @@ export class ParkedHandlers<Handler extends Parked> {
   add(handler: Handler): boolean {
     const { maxParked, maxPerPrincipal } = this.#options
     const { principal } = handler
+    if (this.#leaving && handler.replay) return false
     const others = principal === null ? [] : [...this.#all.values()].filter((other) => other.principal === principal)
     if (others.length >= maxPerPrincipal && !this.#makeRoom(others)) return false
     if (this.#all.size >= maxParked && !this.#makeRoom(this.#all.values())) return false
@@ -57,8 +59,9 @@ export class ParkedHandlers<Handler extends Parked> {
     if (this.take(handler)) handler.abort(new ContinuationMoved())
   }
 
-  /** Lets go all that may run again elsewhere. */
+  /** Lets go all that may run again elsewhere, and takes in no more of them. */
   moveAll(): void {
+    this.#leaving = true
     for (const handler of [...this.#all.values()]) if (handler.replay) this.move(handler)
   }
 
