@@ -48,8 +48,14 @@ export async function runNode(): Promise<void> {
     principal: ({ assigns }) => assigns.user,
   }) as unknown as Router
   addTools(router, settings)
-  const server = createServer(router, { backplane: backplaneOf(settings), nodeId: name, heartbeatMs, drainMs })
-  const { port } = await serve(server, { port: 0 })
+  const backplane = backplaneOf(settings)
+  const server = createServer(router, { backplane, nodeId: name, heartbeatMs, drainMs })
+  const { port, close } = await serve(server, { port: 0, signals: false })
+  process.once('SIGTERM', async () => {
+    await close()
+    await backplane.close?.()
+    process.exit(0)
+  })
   console.log(`port ${port}`)
 }
 

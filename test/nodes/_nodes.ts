@@ -146,28 +146,30 @@ export interface Called {
 }
 
 export interface CallOptions {
+  readonly requestState?: string
+  readonly inputResponses?: Json
   readonly args?: Json
   readonly progressToken?: string
   readonly user?: string
 }
 
-/** A call of a tool as it is sent; `more` is what a follow-up has besides. */
-function callOf(tool: string, more: Json, { args = {}, progressToken, user }: CallOptions): Sent {
+/** A call of a tool as it is sent. */
+function callOf(tool: string, { args = {}, progressToken, user, ...more }: CallOptions): Sent {
   const meta = progressToken === undefined ? META : { ...META, progressToken }
   return modern('tools/call', { name: tool, arguments: args, ...more }, { meta, headers: { authorization: user } })
 }
 
 /** A call whose client can hang up. */
-export async function openCall(node: Node, tool: string, more: Json = {}): Promise<RawSocket> {
-  const sent = callOf(tool, more, {})
+export async function openCall(node: Node, tool: string, options: CallOptions = {}): Promise<RawSocket> {
+  const sent = callOf(tool, options)
   const socket = await RawSocket.connect(node.port)
   await socket.write(`${head(sent, { 'content-length': String(Buffer.byteLength(String(sent.body))) })}${sent.body}`)
   return socket
 }
 
 /** Calls a tool. */
-export async function call(node: Node, tool: string, more: Json = {}, options: CallOptions = {}): Promise<Called> {
-  const response = await open(node.port, callOf(tool, more, options))
+export async function call(node: Node, tool: string, options: CallOptions = {}): Promise<Called> {
+  const response = await open(node.port, callOf(tool, options))
   const text = await textOf(response)
   const streamed = response.headers['content-type']?.startsWith('text/event-stream') === true
   const messages = streamed ? eventsOf(text) : [JSON.parse(text) as Json]
@@ -175,7 +177,7 @@ export async function call(node: Node, tool: string, more: Json = {}, options: C
 }
 
 /** What the next request of a call that was asked something says. */
-export function answerTo({ message }: Called, content: Json): Json {
+export function answerTo({ message }: Called, content: Json): CallOptions {
   const { requestState, inputRequests = {} } = (message['result'] ?? {}) as Json
   if (typeof requestState !== 'string') throw new Error(`Nothing was asked: ${JSON.stringify(message)}`)
   const keys = Object.keys(inputRequests as object)

@@ -9,7 +9,7 @@ describe.each(KINDS)('a follow-up that comes to another node, %s', (kind) => {
     const { nodes, effects } = await cluster(kind)
     const [one, two] = nodes
     const first = await call(one, 'talk')
-    const second = await call(two, 'talk', answerTo(first, ADA), { progressToken: 'p' })
+    const second = await call(two, 'talk', { ...answerTo(first, ADA), progressToken: 'p' })
     const halfway = { progressToken: 'p', progress: 1, total: 2, message: 'half' }
     expect(second.before).toEqual([
       { jsonrpc: '2.0', method: 'notifications/progress', params: halfway },
@@ -19,7 +19,7 @@ describe.each(KINDS)('a follow-up that comes to another node, %s', (kind) => {
         params: { level: 'info', logger: 'server', data: { heard: 'Ada' } },
       },
     ])
-    const third = await call(two, 'talk', answerTo(second, OLD), { progressToken: 'q' })
+    const third = await call(two, 'talk', { ...answerTo(second, OLD), progressToken: 'q' })
     expect(third.before).toMatchObject([{ params: { progressToken: 'q', progress: 2, message: 'all' } }])
     expect(saidBy(third)).toBe('Ada 36, says one')
     expect(effects()).toEqual(['talk on one'])
@@ -31,7 +31,7 @@ describe.each(KINDS)('a follow-up that comes to another node, %s', (kind) => {
     const told = await call(two, 'fail', answerTo(await call(one, 'fail'), ADA))
     expect(told.message['error']).toEqual({ code: -32602, message: 'There is no Ada', data: { reason: 'nobody' } })
     const args = { hidden: true }
-    const masked = await call(two, 'fail', answerTo(await call(one, 'fail', {}, { args }), ADA), { args })
+    const masked = await call(two, 'fail', { ...answerTo(await call(one, 'fail', { args }), ADA), args })
     expect(masked.message['error']).toEqual({ code: -32603, message: 'Internal error' })
     await until(
       () => one.stderr.includes('for the operator: Ada'),
@@ -52,16 +52,12 @@ describe.each(KINDS)('a follow-up that comes to another node, %s', (kind) => {
   test('is refused to another caller', async () => {
     const { nodes } = await cluster(kind)
     const [one, two] = nodes
-    const asked = await call(one, 'talk', {}, { user: 'ada' })
-    const refused = await call(two, 'talk', answerTo(asked, ADA), { user: 'eve' })
+    const asked = await call(one, 'talk', { user: 'ada' })
+    const refused = await call(two, 'talk', { ...answerTo(asked, ADA), user: 'eve' })
     expect(refusedBy(refused)).toEqual({ code: -32602, reason: 'bound' })
-    expect(
-      saidBy(
-        await call(two, 'talk', answerTo(await call(two, 'talk', answerTo(asked, ADA), { user: 'ada' }), OLD), {
-          user: 'ada',
-        }),
-      ),
-    ).toBe('Ada 36, says one')
+    const second = await call(two, 'talk', { ...answerTo(asked, ADA), user: 'ada' })
+    const done = await call(two, 'talk', { ...answerTo(second, OLD), user: 'ada' })
+    expect(saidBy(done)).toBe('Ada 36, says one')
   })
 
   test('is answered alike on both nodes, and runs the handler once', async () => {
