@@ -1,4 +1,5 @@
 import type { Requirement } from './requirement.js'
+import { askingRequirements } from './requirements-asking.js'
 import { featureRequirements } from './requirements-features.js'
 
 const SESSION = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
@@ -735,5 +736,6 @@ export const requirements: readonly Requirement[] = [
   { id: 'field.O1', source: 'field case O1', behaviour: 'The log level is the client’s own, or the request’s.' },
   { id: 'field.P1', source: 'field case P1', behaviour: 'Deep nesting is refused under the request’s id.' },
   { id: 'field.P4', source: 'field case P4', behaviour: 'Results that JSON cannot hold are answered all the same.' },
+  ...askingRequirements,
   ...featureRequirements,
 ]

@@ -1,7 +1,7 @@
 import { Prompt, type Router } from 'phantom-mcp'
 import { PIXEL } from './media.js'
 
-/** The fixture's prompts. test_input_required_result_prompt is left out: the framework cannot ask the client. */
+/** The fixture's prompts, but for the one that asks its client. */
 export function addPrompts(router: Router): void {
   const words = ['test', 'testing', 'tested', 'hello', 'help']
   const complete = (value: string): string[] => words.filter((word) => word.startsWith(value))

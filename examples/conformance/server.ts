@@ -2,6 +2,7 @@
 // PORT=n npm run serve:conformance
 import { createRouter, createServer } from 'phantom-mcp'
 import { serve } from 'phantom-mcp/node'
+import { addAsking } from './asking.js'
 import { addPrompts } from './prompts.js'
 import { addResources } from './resources.js'
 import { addTools } from './tools.js'
@@ -17,6 +18,7 @@ const server = createServer(router)
 addTools(router, server)
 addResources(router)
 addPrompts(router)
+addAsking(router)
 
 const { url } = await serve(server, { port: Number(process.env['PORT'] ?? 3000) })
 console.error(`Conformance fixtures at ${url}`)

@@ -4,10 +4,8 @@ import { PIXEL, SILENCE } from './media.js'
 import { ADDRESS_SCHEMA } from './schema.js'
 
 /**
- * The fixture's tools, one without arguments first: a scenario calls whichever is listed first with none.
- *
- * Left out, because the framework does not have what they need: test_sampling, test_elicitation*,
- * test_input_required_result_*, test_missing_capability (asking the client), the tools of tasks-*.
+ * The fixture's tools, one without arguments first: a scenario calls whichever is listed first with none. Those that ask the
+ * client are in asking.ts; the tools of tasks-* are left out, because the framework does not have what they need.
  */
 export function addTools(router: Router, server: Server): void {
   addContentTools(router)
@@ -100,12 +98,6 @@ function addStreamTools(router: Router): void {
       await sleep(100, undefined, { signal: session.signal })
       return 'Reconnection test completed successfully'
     },
-  )
-  // Its scenario looks for requests on the stream of a call. There are none, for nothing can be asked as yet.
-  router.tool(
-    'test_streaming_elicitation',
-    { description: 'Answers a client that could be asked.' },
-    () => 'Nothing was asked',
   )
 }
 

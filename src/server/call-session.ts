@@ -282,7 +282,7 @@ export class CallSession extends AskingSession implements Session {
     this.#allowsNotification = request.#allowsNotification
     this.#over = false
     request.#goesOn = this
-    if (this.#controller !== undefined) request.watchClient()
+    if (this.#watching) request.watchClient()
   }
 
   /** Changes something that outlives the call. */
@@ -299,6 +299,7 @@ export class CallSession extends AskingSession implements Session {
     this.expire(new CallCancelled(reason ?? 'The client cancelled the call'))
     this.#onCancel?.()
     this.onCancel?.()
+    this.#goesOn?.cancel(reason)
   }
 
   /** From here on names are those of a mounted router; allow-lists have them with what was put in front. */

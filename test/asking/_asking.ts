@@ -20,3 +20,14 @@ export function askingRouter(options: Partial<RouterOptions> = {}): Router {
 export function textOf(result: { readonly content: readonly unknown[] }): unknown {
   return (result.content[0] as { text?: unknown } | undefined)?.text
 }
+
+/** What a call is asked, as it came: for clients that answer by themselves. */
+export interface Asked {
+  readonly requestState: string
+  readonly inputRequests: Readonly<Record<string, { readonly method: string; readonly params: object }>>
+}
+
+/** Answers of a user, by the keys of the questions. */
+export function accept(contents: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
+  return Object.fromEntries(Object.entries(contents).map(([key, content]) => [key, { action: 'accept', content }]))
+}

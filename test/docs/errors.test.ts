@@ -72,7 +72,7 @@ function reasonsOf(folder: string): ReadonlySet<string> {
     /(?<!\.test)\.ts$/.test(name),
   )
   const text = files.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
-  return new Set([...text.matchAll(/reason: '([a-z_]+)'/g)].map((match) => match[1] ?? ''))
+  return new Set([...text.matchAll(/(?:reason: |refuseState\()'([a-z_]+)'/g)].map((match) => match[1] ?? ''))
 }
 
 /** A server whose only tool throws the error; a call says what came back. */

@@ -20,7 +20,7 @@ import { ContinuationMoved, handlerChanged } from './chain.js'
 import { ANSWER_MS } from './continuation-options.js'
 import { digest } from './digest.js'
 import type { Once } from './once.js'
-import { askByRequest, readResponse, UNSUPPORTED } from './requests.js'
+import { askByRequest, clientFailed, readResponse, UNSUPPORTED, unanswered } from './requests.js'
 import type { Rounds } from './rounds.js'
 import { type Asker, type NamedQuestion, type Resumption, type Target, Thread } from './thread.js'
 
@@ -141,6 +141,7 @@ export class Asking implements Asker<CallSession> {
     assertCan(session, [question])
     const answer = await readResponse(question, await this.#request(session, question, ANSWER_MS))
     if (answer.action === 'unsupported') throw unsupported(question.requires)
+    session.thread?.chain?.begin()
     const value = await step.handler(answer as never, given as never, session as never)
     return await this.#settled(session, value, run)
   }
@@ -172,12 +173,15 @@ export class Asking implements Asker<CallSession> {
     const asked = Object.entries(requests).map(async ([key, question]) => {
       const response = await this.#request(session, question, ANSWER_MS)
       if (response === 'unsupported') throw unsupported(question.requires)
-      if (response !== 'timeout' && response.error === undefined) setOwn(responses, key, response.result)
+      if (response === 'timeout') throw unanswered()
+      if (response.error !== undefined) throw clientFailed(response.error)
+      setOwn(responses, key, response.result)
     })
     await Promise.all(asked)
     session.inputResponses = responses
     const { thread } = session
-    if (thread !== undefined) thread.resumption = { kind: 'returned', state: jsonOf(state), marks: {} }
+    if (thread !== undefined) thread.resumption = { kind: 'returned', state: jsonOf(state), marks: {}, responses }
+    thread?.chain?.begin()
     const value = await run()
     return await this.#settled(session, value, run)
   }
@@ -201,28 +205,24 @@ export class Asking implements Asker<CallSession> {
 
   async #resume(session: CallSession, resumption: Resumption, run: RunHandler): Promise<unknown> {
     if (resumption.kind === 'step') return await this.#runStep(session, resumption)
-    if (resumption.kind === 'urls' && this.#declined(session, resumption)) return declined(session)
+    if (resumption.kind === 'urls') {
+      const actions = actionsOf(resumption)
+      if (actions.some((action) => action === 'decline' || action === 'cancel')) return declined(session)
+      // What was not answered is asked again: by the handler, which knows nothing of this round then.
+      if (actions.some((action) => action !== 'accept') && session.thread) session.thread.resumption = undefined
+    }
     return await run()
   }
 
-  async #runStep(session: CallSession, { step: name = '', state, marks }: Resumption): Promise<unknown> {
+  async #runStep(session: CallSession, { step: name = '', state, marks, responses }: Resumption): Promise<unknown> {
     const step = session.thread?.target.steps.get(name)
     if (step === undefined) throw handlerChanged()
     const question = step.question(state as never)
     if ((await digest(question.fingerprint)) !== marks[name]) throw handlerChanged()
-    const responses = session.inputResponses ?? {}
     const answer = Object.hasOwn(responses, name) ? await question.read(responses[name]) : undefined
     // What does not fit is asked again.
     if (answer === undefined) return await this.#stepRound(session, { step, state } as never)
     return await step.handler(answer as never, state as never, session as never)
-  }
-
-  /** What was not answered is asked again by the handler; what was refused is not. */
-  #declined({ inputResponses = {} }: CallSession, { marks }: Resumption): boolean {
-    return Object.keys(marks).some((key) => {
-      const response = Object.hasOwn(inputResponses, key) ? inputResponses[key] : undefined
-      return (response as { action?: unknown } | null | undefined)?.action !== 'accept'
-    })
   }
 }
 
@@ -233,6 +233,14 @@ const NOTHING: Target = { kind: 'tool', name: '', replay: false, steps: new Map(
 /** What JSON makes of a value: it is the same whether it travelled or not. */
 function jsonOf(value: unknown): unknown {
   return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)
+}
+
+/** What the user chose for each page. */
+function actionsOf({ marks, responses }: Resumption): unknown[] {
+  return Object.keys(marks).map((key) => {
+    const response = Object.hasOwn(responses, key) ? responses[key] : undefined
+    return (response as { action?: unknown } | null | undefined)?.action
+  })
 }
 
 function declined(session: CallSession): unknown {

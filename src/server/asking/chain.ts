@@ -43,11 +43,20 @@ export class Chain {
   readonly onceValues: Map<string, unknown> = new Map()
   /** Keys of recorded answers that the handler has not asked for again: until then it runs what it ran before. */
   readonly #ahead = new Set<string>()
+  /** Keys of this run of the handler. */
+  readonly #asked = new Set<string>()
   #anonymous = 0
   #anonymousOpen = false
 
   constructor(id: string) {
     this.id = id
+  }
+
+  /** A handler begins that has asked nothing yet. */
+  begin(): void {
+    this.#asked.clear()
+    this.#anonymous = 0
+    this.#anonymousOpen = false
   }
 
   /** Takes what an earlier run of the handler was told. */
@@ -89,13 +98,23 @@ export class Chain {
       }
       this.#anonymousOpen = true
       this.#anonymous++
-      return `q${this.#anonymous}`
+      return this.#keyOnce(`q${this.#anonymous}`, what)
     }
     if (typeof given !== 'string' || given === '' || given.length > MAX_KEY) {
       throw new TypeError(`${what}: key must be a string of 1 to ${MAX_KEY} characters`)
     }
-    if (this.open.has(given)) throw new TypeError(`${what}: the question '${given}' is open already`)
-    return given
+    return this.#keyOnce(given, what)
+  }
+
+  /** An answer that is kept belongs to one question. */
+  #keyOnce(key: string, what: string): string {
+    if (this.#asked.has(key)) {
+      throw new TypeError(
+        `${what}: the question '${key}' was asked already; give each question of a call a key of its own`,
+      )
+    }
+    this.#asked.add(key)
+    return key
   }
 
   /** A question without a key of its own has its answer: another one may be asked. */

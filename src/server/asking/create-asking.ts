@@ -22,7 +22,14 @@ export function createAsking(options: ResolvedServerOptions, parts: CreateAsking
   const store = reachableStore(options.backplane.store)
   const backplane = { ...options.backplane, store }
   const ids = (): string => crypto.randomUUID()
-  const states = new RoundStates({ seal: () => secrets.seal(), store, clock, ids, ttlMs: stateTtlMs })
+  const states = new RoundStates({
+    seal: () => secrets.seal(),
+    known: () => secrets.known,
+    store,
+    clock,
+    ids,
+    ttlMs: stateTtlMs,
+  })
   const log = new RoundLog({ backplane, nodes, ids, report: (error) => report(error, undefined) })
   const rounds = new Rounds({ states, log, continuations, clock, ids, stateTtlMs, backplane, nodes, report })
   return new Asking({ rounds, once: new Once(store, clock), ids, streamOf })

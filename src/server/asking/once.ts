@@ -34,22 +34,28 @@ export class Once {
   async #run(chain: Chain, key: string, part: (idempotencyKey: string) => Awaitable<unknown>): Promise<unknown> {
     const name = `once/${chain.id}/${key}`
     const known = chain.round === 0 ? undefined : await this.#store.get(name)
-    const value = known === undefined ? await this.#runNow(chain, key, part) : (JSON.parse(known.value) as unknown)
-    chain.onceValues.set(key, value)
-    return value
+    if (known === undefined) return await this.#runNow(chain, key, part)
+    return record(chain, key, known.value)
   }
 
   async #runNow(chain: Chain, key: string, part: (idempotencyKey: string) => Awaitable<unknown>): Promise<unknown> {
     const json = toJson(key, await part(await digest(`${chain.id}\n${key}`)))
     // Nobody can run this call again before it has asked something; then the state that the client gets has the value.
-    if (chain.round === 0) return JSON.parse(json) as unknown
+    if (chain.round === 0) return record(chain, key, json)
     const name = `once/${chain.id}/${key}`
     const ttlMs = Math.max(0, chain.deadlineMs - this.#clock()) + MARGIN_MS
     const first = await this.#store.set(name, json, { ttlMs, ifRevision: null })
     // Another run of the same call was quicker: what it has recorded counts.
     const kept = first === undefined ? await this.#store.get(name) : undefined
-    return JSON.parse(kept?.value ?? json) as unknown
+    return record(chain, key, kept?.value ?? json)
   }
+}
+
+/** From here on each state that a client gets has the value. */
+function record(chain: Chain, key: string, json: string): unknown {
+  const value: unknown = JSON.parse(json)
+  chain.onceValues.set(key, value)
+  return value
 }
 
 /** @throws TypeError for a value that JSON cannot hold. */

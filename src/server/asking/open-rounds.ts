@@ -88,7 +88,10 @@ export class OpenRounds {
     if (recorded.digest !== undefined && recorded.digest !== mark) throw this.fail(session, thread, handlerChanged())
     if (recorded.timedOut) return TIMEOUT
     const answer = await question.read(recorded.response)
-    if (answer === undefined) return await this.#open(session, thread, asked)
+    if (answer === undefined) {
+      chain.recorded.delete(key)
+      return await this.#open(session, thread, asked)
+    }
     chain.recorded.set(key, { digest: mark, response: recorded.response })
     return answer
   }
@@ -136,6 +139,9 @@ export class OpenRounds {
     const deadlineMs = clock() + timeoutMs
     const round = chain.round + 1
     const marks = await Promise.all(asked.map(async ([key, open]) => [key, await open.digest] as const))
+    // From here on, what runs once is not in this state: it has to be recorded elsewhere.
+    chain.round = round
+    chain.deadlineMs = deadlineMs
     const requestState = await states.seal(session, {
       chain: chain.id,
       round,
@@ -144,12 +150,11 @@ export class OpenRounds {
       open: Object.fromEntries(marks),
       recorded: Object.fromEntries(chain.recorded),
       once: Object.fromEntries(chain.onceValues),
+      resumption: thread.resumption,
       deadlineMs,
       singleUse: true,
     })
     if (thread.waiting === undefined) return chain.settleOpen(UNSUPPORTED)
-    chain.round = round
-    chain.deadlineMs = deadlineMs
     const inputRequests: Record<string, object> = {}
     for (const [key, open] of asked) {
       open.sent = true
@@ -161,7 +166,6 @@ export class OpenRounds {
 
   /** @throws McpError, retryable, when there is no room for a handler that may not run again. */
   #park(session: CallSession, thread: Thread, timeoutMs: number): void {
-    const chain = this.chainOf(thread)
     const parked = this.#parkable(session, thread, timeoutMs)
     const { mode } = this.#options.continuations
     if (mode === 'park' && this.parked.add(parked)) {
@@ -171,7 +175,6 @@ export class OpenRounds {
     }
     parked.release()
     if (parked.replay) return parked.abort(new ContinuationMoved())
-    chain.round--
     throw new McpError('INTERNAL_ERROR', 'Too many calls wait for their clients: try again later', {
       data: { reason: 'too_many_parked', retryable: true },
     })
@@ -188,9 +191,11 @@ export class OpenRounds {
       replay: thread.target.replay,
       release: () => clearTimeout(timer),
       abort: (reason) => {
+        const isAnswered = thread.phase === 'parked'
         thread.phase = 'over'
         chain.rejectOpen(reason)
         session.expire(reason)
+        if (isAnswered) session.close()
       },
     }
     const timeOut = (): void =>
@@ -212,8 +217,10 @@ export class OpenRounds {
     await log.done(claim, toFailed(refuseState('expired'), ignore))
     if (!isHere) return
     thread.phase = 'over'
+    session.close()
     await session.pausing.resume()
     chain.settleOpen(TIMEOUT)
+    await thread.ended
   }
 
   /** A call that cannot go on: its request gets the error, and its handler is told. */

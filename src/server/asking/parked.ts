@@ -20,7 +20,7 @@ export interface ParkedOptions {
 export class ParkedHandlers<Handler extends Parked> {
   readonly #options: ParkedOptions
   readonly #all = new Map<string, Handler>()
-  #leaving = false
+  #moving = false
 
   constructor(options: ParkedOptions) {
     this.#options = options
@@ -38,7 +38,7 @@ export class ParkedHandlers<Handler extends Parked> {
   add(handler: Handler): boolean {
     const { maxParked, maxPerPrincipal } = this.#options
     const { principal } = handler
-    if (this.#leaving && handler.replay) return false
+    if (this.#moving && handler.replay) return false
     const others = principal === null ? [] : [...this.#all.values()].filter((other) => other.principal === principal)
     if (others.length >= maxPerPrincipal && !this.#makeRoom(others)) return false
     if (this.#all.size >= maxParked && !this.#makeRoom(this.#all.values())) return false
@@ -59,9 +59,9 @@ export class ParkedHandlers<Handler extends Parked> {
     if (this.take(handler)) handler.abort(new ContinuationMoved())
   }
 
-  /** Lets go all that may run again elsewhere, and takes in no more of them. */
+  /** Lets go all that may run again elsewhere, those too that are still to come. */
   moveAll(): void {
-    this.#leaving = true
+    this.#moving = true
     for (const handler of [...this.#all.values()]) if (handler.replay) this.move(handler)
   }
 

@@ -52,7 +52,7 @@ function respond(
     }
     const withdraw = (reason: string): void => {
       settle()
-      void send(notificationMessage('notifications/cancelled', { requestId: id, reason }))
+      send(notificationMessage('notifications/cancelled', { requestId: id, reason }))?.catch(ignore)
     }
     const abort = (): void => {
       withdraw('The call is over')
@@ -68,19 +68,31 @@ function respond(
       settle()
       resolve(response)
     })
-    send(message)?.catch(reject)
+    send(message)?.catch((error: unknown) => {
+      settle()
+      reject(error)
+    })
   })
 }
+
+const ignore = (): void => undefined
 
 /** What a response says; one that does not fit is an error of the client. */
 export async function readResponse(question: Question<unknown>, response: Response): Promise<Answer<unknown>> {
   if (typeof response === 'string') return { action: response }
   const { result, error } = response
-  if (error !== undefined) {
-    const told = isObject(error) && typeof error['message'] === 'string' ? error['message'].slice(0, MAX_MESSAGE) : ''
-    return { action: 'error', error: new McpError('INTERNAL_ERROR', `The client failed to answer: ${told}`) }
-  }
+  if (error !== undefined) return { action: 'error', error: clientFailed(error) }
   const answer = await question.read(result)
   if (answer !== undefined) return answer
   return { action: 'error', error: new McpError('INTERNAL_ERROR', 'The client gave an answer that does not fit') }
+}
+
+/** The client has answered with an error. */
+export function clientFailed(error: unknown): McpError {
+  const told = isObject(error) && typeof error['message'] === 'string' ? error['message'].slice(0, MAX_MESSAGE) : ''
+  return new McpError('INTERNAL_ERROR', `The client failed to answer: ${told}`)
+}
+
+export function unanswered(): McpError {
+  return new McpError('INTERNAL_ERROR', 'The client did not answer in time', { data: { reason: 'timeout' } })
 }

@@ -6,6 +6,7 @@ import type { Seal } from '../../seal/seal.js'
 import type { CallSession } from '../call-session.js'
 import type { Recorded } from './chain.js'
 import { digest } from './digest.js'
+import type { Resumption } from './thread.js'
 
 /** Where a call stands while its client answers. */
 export interface RoundState {
@@ -24,18 +25,19 @@ export interface RoundState {
   readonly step?: string
   /** The application's own, of a step or of `Tool.inputRequired`. */
   readonly state?: unknown
+  /** Where the handler went on from that asks now; undefined where it began at its first line. */
+  readonly resumption?: Resumption | undefined
   readonly singleUse: boolean
 }
 
 /** Why a state is refused, in `data.reason`. */
-export type StateRefusal = 'malformed' | 'expired' | 'bound' | 'used' | 'handler_changed' | 'node_lost'
+export type StateRefusal = 'malformed' | 'expired' | 'bound' | 'used' | 'node_lost'
 
 const REFUSALS: Readonly<Record<StateRefusal, string>> = {
   malformed: 'requestState is none that this server has made',
   expired: 'requestState has expired: call again without it',
   bound: 'requestState belongs to another request or another caller',
   used: 'requestState has been used already',
-  handler_changed: 'The tool has changed since it asked: call it again',
   node_lost: 'What was waiting for this answer is gone: call again without requestState',
 }
 
@@ -44,12 +46,21 @@ export function refuseState(reason: StateRefusal): McpError {
 }
 
 export interface RoundStatesOptions {
+  /** @throws TypeError when there is no key, and none may be made. */
   readonly seal: () => Seal
+  /** Undefined while nothing can have been sealed. */
+  readonly known: () => Seal | undefined
   readonly store: Store
   readonly clock: () => number
   readonly ids: () => string
   readonly ttlMs: number
 }
+
+/**
+ * Milliseconds past the end of its time in which a question can still be found to have timed out. Less than who moved its round
+ * on is known for: or an answer that was taken could time out after that.
+ */
+const LATE_MS = 30_000
 
 /** What is inside of the sealed text. */
 interface Sealed {
@@ -72,18 +83,20 @@ export class RoundStates {
   async seal(session: CallSession, state: RoundState): Promise<string> {
     const { clock, ttlMs, store, ids } = this.#options
     const binding = await bindingOf(session)
-    const head = { binding, expiresMs: Math.max(clock() + ttlMs, state.deadlineMs ?? 0) }
+    const now = clock()
+    const expiresMs = state.deadlineMs === undefined ? now + ttlMs : state.deadlineMs + LATE_MS
+    const head = { binding, expiresMs }
     const seal = this.#options.seal()
     const travels = await seal.seal(JSON.stringify({ ...head, state } satisfies Sealed))
     if (travels !== undefined) return travels
     const kept = `round-state/${ids()}`
-    await store.set(kept, JSON.stringify(state), { ttlMs })
+    await store.set(kept, JSON.stringify(state), { ttlMs: Math.max(1, expiresMs - now) })
     return (await seal.seal(JSON.stringify({ ...head, kept } satisfies Sealed))) as string
   }
 
   /** @throws McpError `INVALID_PARAMS` with the reason. */
   async open(session: CallSession, requestState: unknown): Promise<RoundState> {
-    const opened = typeof requestState === 'string' ? await this.#options.seal().open(requestState) : undefined
+    const opened = typeof requestState === 'string' ? await this.#options.known()?.open(requestState) : undefined
     if (opened === undefined) throw refuseState('malformed')
     const { binding, expiresMs, state, kept } = JSON.parse(opened) as Sealed
     if (binding !== (await bindingOf(session))) throw refuseState('bound')

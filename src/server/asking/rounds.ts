@@ -84,6 +84,7 @@ export class Rounds {
       setOwn(inputRequests, key, inputRequest(session, question))
       setOwn(open, key, await digest(question.fingerprint))
     }
+    chain.round = round
     const requestState = await this.#options.states.seal(session, {
       ...ending,
       chain: chain.id,
@@ -93,7 +94,6 @@ export class Rounds {
       recorded: {},
       once: Object.fromEntries(chain.onceValues),
     })
-    chain.round = round
     return new InputRequiredResult({ inputRequests, requestState })
   }
 
@@ -123,15 +123,19 @@ export class Rounds {
   #wait(session: CallSession, thread: Thread, result: PromiseLike<Result>): Promise<Result> {
     const next = thread.next()
     result.then(
-      (value) => thread.finish()?.resolve(value),
+      (value) => thread.end(result)?.resolve(value),
       (error: unknown) => {
-        const waiting = thread.finish()
+        const waiting = thread.end(result)
         if (waiting !== undefined) waiting.reject(error)
-        // Nobody is told what comes after the time is up, but the operator.
-        else if (!(error instanceof ContinuationMoved)) this.#options.report(error, session)
+        else if (thread.ended === undefined) this.#reportUnheard(session, error)
       },
     )
     return next
+  }
+
+  /** Nobody is told what comes after the time is up, but the operator; and nobody what the handler was told itself. */
+  #reportUnheard(session: CallSession, error: unknown): void {
+    if (error !== session.reason && !(error instanceof ContinuationMoved)) this.#options.report(error, session)
   }
 
   async #goOn(call: RoundCall, requestState: unknown): Promise<Result> {
@@ -241,12 +245,13 @@ export class Rounds {
 
   /** A run of the handler that knows what an earlier one was told. */
   #restored(
-    { target }: RoundCall,
+    { session, target }: RoundCall,
     state: RoundState,
     record: (key: string, mark: string) => Recorded | undefined,
   ): Thread {
     const thread = new Thread(target)
-    const chain = new Chain(state.chain)
+    // Each use of a state that may be used again is a call of its own: what comes of one is not the answer to another.
+    const chain = new Chain(state.singleUse ? state.chain : this.#options.ids())
     chain.round = state.round
     chain.deadlineMs = state.deadlineMs ?? this.#options.clock() + this.#options.stateTtlMs
     const recorded: Record<string, Recorded> = { ...state.recorded }
@@ -255,9 +260,12 @@ export class Rounds {
         const known = record(key, mark)
         if (known !== undefined) setOwn(recorded, key, known)
       }
+      thread.resumption = state.resumption
     } else {
-      thread.resumption = { kind: state.kind, state: state.state, step: state.step, marks: state.open }
+      const { kind, step, open: marks } = state
+      thread.resumption = { kind, state: state.state, step, marks, responses: session.inputResponses ?? {} }
     }
+    if (thread.resumption !== undefined) session.inputResponses = thread.resumption.responses
     chain.restore(recorded, state.once)
     thread.chain = chain
     return thread

@@ -31,6 +31,11 @@ export class Secrets {
     return this.#seal !== undefined
   }
 
+  /** What sealed values can be opened with; undefined while there can be none. */
+  get known(): Seal | undefined {
+    return this.#seal
+  }
+
   /** From here on a server without a secret makes one when it asks: all its clients are of this machine. `warn` is called once then. */
   allowRandom(warn?: () => void): void {
     this.#mayBeRandom = true

@@ -35,6 +35,8 @@ export interface Resumption {
   readonly step?: string | undefined
   /** Marks of what was asked, by key. */
   readonly marks: Readonly<Record<string, string>>
+  /** What the client answered, as it came. */
+  readonly responses: Readonly<Record<string, unknown>>
 }
 
 /** One run of a handler, from its first line to its end, while its requests come and go. */
@@ -47,6 +49,8 @@ export class Thread {
   phase: 'running' | 'parked' | 'over' = 'running'
   /** A round is about to be sent. */
   sending = false
+  /** What the handler came to while nobody waited for it, since it did not wait for the answer to its question. */
+  ended: Promise<Result> | undefined
 
   constructor(target: Target) {
     this.target = target
@@ -54,6 +58,7 @@ export class Thread {
 
   /** What the handler comes to next. */
   next(): Promise<Result> {
+    if (this.ended !== undefined) return this.ended
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject }
     })
@@ -63,6 +68,15 @@ export class Thread {
   finish(): Waiting | undefined {
     this.phase = 'over'
     return this.takeWaiting()
+  }
+
+  /** The handler has come to its end; where its client has a question of it, the answer to that gets what it came to. */
+  end(result: PromiseLike<Result>): Waiting | undefined {
+    if (this.phase === 'parked') {
+      this.ended = Promise.resolve(result)
+      this.ended.catch(() => undefined)
+    }
+    return this.finish()
   }
 
   /** The request that waits for what comes next; it gets it once. */
