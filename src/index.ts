@@ -128,9 +128,11 @@ export {
   type ExtensionHost,
   type ExtensionMethodOptions,
 } from './server/extension.js'
+export type { LoggedEvent, LoggedEventName, Logger } from './server/operator-log.js'
 export { type Rate, type RateLimitOptions, rateLimit } from './server/rate-limit.js'
-export { createServer, type Server, type SessionHandle } from './server/server.js'
+export { createServer, type Server } from './server/server.js'
 export type { ServerOptions } from './server/server-options.js'
+export type { SessionHandle } from './server/session-handles.js'
 export type { ResumeOptions } from './server/stream-log.js'
 export type {
   CallerEvent,
@@ -140,3 +142,4 @@ export type {
   StreamOpened,
   TerminateEvent,
 } from './server/telemetry.js'
+export type { TrackedCall, TrackedListener, TrackedSession, TrackedStream, Tracker } from './server/tracker.js'

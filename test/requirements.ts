@@ -1,5 +1,6 @@
 import type { Requirement } from './requirement.js'
 import { askingRequirements } from './requirements-asking.js'
+import { extensionRequirements } from './requirements-extensions.js'
 import { featureRequirements } from './requirements-features.js'
 
 const SESSION = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
@@ -738,4 +739,5 @@ export const requirements: readonly Requirement[] = [
   { id: 'field.P4', source: 'field case P4', behaviour: 'Results that JSON cannot hold are answered all the same.' },
   ...askingRequirements,
   ...featureRequirements,
+  ...extensionRequirements,
 ]

@@ -5,6 +5,7 @@ import { serve } from 'phantom-mcp/node'
 import { addAsking } from './asking.js'
 import { addPrompts } from './prompts.js'
 import { addResources } from './resources.js'
+import { createSkills } from './skills.js'
 import { addTools } from './tools.js'
 
 const router = createRouter({
@@ -12,6 +13,7 @@ const router = createRouter({
   version: '1.0.0',
   title: 'Everything server',
   instructions: 'Holds the fixtures of the MCP conformance suite.',
+  extensions: [createSkills()],
 })
 const server = createServer(router)
 

@@ -18,8 +18,10 @@ export async function serveBatch(incoming: Incoming, sender: Sender, batch: read
     const failure = { code: 'INVALID_REQUEST', message: problem } as const
     return incoming.responder.refuse(refuseMessage(codec, { failure }))
   }
-  const reply = replyFor(incoming, sender)
-  const answers = batch.map((item) => serveItem(incoming, sender, { message: parseMessage(item), reply }))
+  const messages = batch.map(parseMessage)
+  const ids = messages.flatMap((message) => (message.kind === 'request' ? [message.id] : []))
+  const reply = replyFor(incoming, sender, ids)
+  const answers = messages.map((message) => serveItem(incoming, sender, { message, reply }))
   const settled = await Promise.all(answers)
   if (sender.session?.client.changed) await incoming.server.sessions?.save(sender.session)
   const bodies = settled.filter((answer) => answer !== undefined).map(({ body }) => body)

@@ -56,7 +56,7 @@ export class HttpEndpoint {
     this.#sse2024 = sse2024
     this.#guard = new Guard(options)
     this.#cors = new Cors(options)
-    this.#shared = { keepAlive: new KeepAlive(options.keepAliveMs), telemetry: server.telemetry }
+    this.#shared = { keepAlive: new KeepAlive(options.keepAliveMs), telemetry: server.telemetry, log: server.log }
     this.#methods = server.sessions === undefined ? POST_ONLY : 'GET, POST, DELETE, OPTIONS'
   }
 

@@ -71,7 +71,7 @@ async function serveInitialize(incoming: Incoming, request: RequestMessage): Pro
 }
 
 async function serveRequest(incoming: Incoming, sender: Sender, request: RequestMessage): Promise<void> {
-  const reply = replyFor(incoming, sender)
+  const reply = replyFor(incoming, sender, [request.id])
   const { access } = incoming
   const answer = incoming.server.serve(request, { client: sender.client, access }, reply)
   if (isPromise(answer)) reply.streamAfter(incoming.streamAfterMs)

@@ -1,4 +1,5 @@
 import type { Body } from '../protocol/model.js'
+import { type OperatorLog, shownId } from '../server/operator-log.js'
 import type { Telemetry } from '../server/telemetry.js'
 import type { HttpCall, HttpHeaders, HttpStream } from './http-call.js'
 import type { Refusal } from './refusal.js'
@@ -12,6 +13,7 @@ const NOBODY: (() => void)[] = []
 export interface Shared {
   readonly keepAlive: KeepAlive
   readonly telemetry: Telemetry
+  readonly log: OperatorLog
 }
 
 /** Characters that the stream of a call may leave unread; its handler can wait for its client, but need not. */
@@ -24,6 +26,7 @@ class WatchedStream implements HttpStream {
   readonly #maxUnread: number
   #unread = 0
   onEnd: (() => void) | undefined
+  onCut: ((unread: number) => void) | undefined
 
   constructor(stream: HttpStream, keepAlive: KeepAlive, maxUnread: number) {
     this.#stream = stream
@@ -53,6 +56,7 @@ class WatchedStream implements HttpStream {
 
   cut(): void {
     this.#stream.cut()
+    this.onCut?.(this.#unread)
     this.onEnd?.()
   }
 
@@ -70,13 +74,15 @@ export class Responder {
   status: number | undefined
   readonly #keepAlive: KeepAlive
   readonly #telemetry: Telemetry
+  readonly #log: OperatorLog
   #onEnd: (() => void)[] = NOBODY
   #stream: WatchedStream | undefined
 
-  constructor(call: HttpCall, { keepAlive, telemetry }: Shared) {
+  constructor(call: HttpCall, { keepAlive, telemetry, log }: Shared) {
     this.call = call
     this.#keepAlive = keepAlive
     this.#telemetry = telemetry
+    this.#log = log
   }
 
   /** Headers that every answer carries. */
@@ -120,7 +126,16 @@ export class Responder {
       void this.#telemetry.span('stream', { path, remote }, () => new Promise<void>((over) => this.onEnd(over)))
     }
     stream.onEnd = () => this.#over()
+    stream.onCut = (unread) => this.#log.tell('stream_cut', { ...this.#facts(), unread })
+    this.#log.tell('stream_opened', this.#facts())
     return stream
+  }
+
+  /** What an operator knows a stream by. */
+  #facts(): Readonly<Record<string, unknown>> {
+    const { method, path, remote } = this.call
+    const [id] = this.call.headers('mcp-session-id')
+    return { method, path, remote, ...(id === undefined ? {} : { session: shownId(id) }) }
   }
 
   #over(): void {

@@ -2,7 +2,7 @@ import { codecOf } from '../protocol/codecs.js'
 import type { RequestId } from '../protocol/jsonrpc.js'
 import { ASSUMED_SESSION_VERSION, isSessionVersion, NEWEST_SESSION_VERSION } from '../protocol/versions.js'
 import { Client } from '../server/client.js'
-import type { LiveSession } from '../server/sessions.js'
+import type { LiveSession } from '../server/live-session.js'
 import { channelStreams } from './channel-stream.js'
 import type { Incoming } from './incoming.js'
 import { type Refusal, type RefusalReason, refuseMessage } from './refusal.js'
@@ -53,11 +53,15 @@ function refuseSender(
   return refuseMessage(codecOf(NEWEST_SESSION_VERSION), { id, status, failure: { code: 'INVALID_REQUEST', ...told } })
 }
 
-/** A session's calls are answered on streams that it can come back to. */
-export function replyFor({ server, responder, accepted, retryMs }: Incoming, { client, session }: Sender): CallReply {
+/** A session's calls are answered on streams that it can come back to; `ids` are those of the requests. */
+export function replyFor(
+  { server, responder, accepted, retryMs }: Incoming,
+  { client, session }: Sender,
+  ids: readonly RequestId[],
+): CallReply {
   const { channels } = server
   if (session === undefined || channels === undefined || !client.codec.resumable)
     return new CallReply(responder, accepted)
-  const open = channelStreams(() => channels.openCall(session), { prime: client.codec.primesStreams, retryMs })
+  const open = channelStreams(() => channels.openCall(session, ids), { prime: client.codec.primesStreams, retryMs })
   return new CallReply(responder, accepted, open)
 }

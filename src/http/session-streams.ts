@@ -1,5 +1,5 @@
 import { Access } from '../router/access.js'
-import type { LiveSession } from '../server/sessions.js'
+import type { LiveSession } from '../server/live-session.js'
 import { openSink } from './channel-stream.js'
 import type { Incoming } from './incoming.js'
 import { notAcceptable, refusal } from './refusal.js'
@@ -37,16 +37,17 @@ async function connectStream(
     }
     return await goOn(openSink(responder, () => undefined))
   }
-  if (channels.ofSession(session.id)?.attached && secondStream === 'refuse') {
+  const { codec } = session.client
+  const allowed = access ?? new Access(session.id)
+  if (!(await channels.take(session, allowed, secondStream === 'takeOver'))) {
     const data = { reason: 'stream_open', option: 'secondStream' }
     return responder.refuse(refusal(409, data, 'This session has its stream already'))
   }
   const sink = openSink(responder, (lost) => channels.ofSession(session.id)?.lost(lost), {
-    ids: session.client.codec.resumable,
+    ids: codec.resumable,
   })
-  const { codec } = session.client
   await channels.connect(session, sink, {
-    access: access ?? new Access(session.id),
+    access: allowed,
     after,
     prime: codec.primesStreams,
     retryMs: codec.primesStreams ? retryMs : undefined,

@@ -141,7 +141,7 @@ export class Sse2024 {
     const answer = await this.#server.serve(request, { client, access }, connected)
     connected.initialized = answer !== undefined && answer.failure === undefined
     if (connected.initialized) {
-      connected.stopListening = this.#server.listen(client, access, (text) => void connected.send(text))
+      connected.stopListening = this.#server.listen(client, access, (text) => void connected.send(text)).stop
     }
     return answer
   }

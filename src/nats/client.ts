@@ -16,7 +16,7 @@ export interface NatsClient {
     options: { callback(error: Error | null, message: NatsMessage): void },
   ): { unsubscribe(): void }
   request(subject: string, payload?: Uint8Array, options?: NatsRequestOptions): Promise<NatsMessage>
-  requestMany(subject: string, payload: Uint8Array, options: NatsManyOptions): Promise<AsyncIterable<NatsMessage>>
+  requestMany(subject: string, payload: Uint8Array, options: object): Promise<AsyncIterable<NatsMessage>>
   flush(): Promise<void>
   isClosed(): boolean
   status(): AsyncIterable<{ readonly type: string }>
@@ -25,13 +25,6 @@ export interface NatsClient {
 interface NatsRequestOptions {
   timeout: number
   headers?: object
-}
-
-interface NatsManyOptions {
-  strategy: 'count'
-  maxMessages: number
-  maxWait: number
-  noMux: true
 }
 
 /** @throws TypeError for what is no connection. */

@@ -1,2 +1,1 @@
-export type { IoredisClient, NodeRedisClient, RedisClient } from './clients.js'
 export { type RedisBackplaneOptions, redisBackplane } from './redis-backplane.js'

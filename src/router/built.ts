@@ -15,7 +15,7 @@ export type BuiltKind =
   | 'input-required'
   | 'elicitation-required'
   | 'deferred'
-  | 'extension-outcome'
+  | `extension:${string}`
 
 export function isBuilt(value: unknown, kind: BuiltKind): boolean {
   return typeof value === 'object' && value !== null && (value as { [BUILT]?: unknown })[BUILT] === kind

@@ -44,6 +44,7 @@ export type OutcomeAnswer = { readonly members: object } | { readonly value: unk
 
 /** A kind of answer that tools may give in the place of a result. Its key is the `resultType`. */
 export interface ExtensionOutcome<Assigns extends object, Host> {
+  /** Gets what the tool gave to `Extension.outcome`. */
   readonly answer: (value: never, call: OutcomeCall<Assigns, Host>) => Awaitable<OutcomeAnswer>
 }
 

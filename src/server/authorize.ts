@@ -1,19 +1,23 @@
 import type { Access } from '../router/access.js'
 import type { Router } from '../router/router.js'
 import type { SubscribedResource } from '../router/router-options.js'
+import { isCallbackTimeout } from './settled-within.js'
 
 /** What is needed of the server to say who may follow what. */
 export interface Authorizing {
   readonly router: Router<never>
+  settled<Value>(callback: string, value: PromiseLike<Value>): Promise<Value>
   report(error: unknown, session: undefined): void
 }
 
 /**
  * The URIs that the caller may follow, of those that were asked for. Fails closed: what is no resource of the caller's, a
  * callback that throws or answers with something else than was asked, allows nothing.
+ *
+ * @throws McpError, retryable, when the callback does not settle.
  */
 export async function authorizeResources(
-  { router, report }: Authorizing,
+  { router, settled, report }: Authorizing,
   uris: readonly string[],
   access: Access,
 ): Promise<readonly string[]> {
@@ -27,8 +31,10 @@ export async function authorizeResources(
   const { authorizeResourceSubscriptions: authorize } = options
   if (authorize === undefined || asked.length === 0) return asked.map(({ uri }) => uri)
   try {
-    return allowedOf(asked, await authorize(asked, access as never))
+    const answering = Promise.resolve(authorize(asked, access as never))
+    return allowedOf(asked, await settled('authorizeResourceSubscriptions', answering))
   } catch (error) {
+    if (isCallbackTimeout(error)) throw error
     report(error, undefined)
     return []
   }

@@ -184,6 +184,8 @@ export class CallSession extends AskingSession implements Session {
   async notify(method: string, params?: object): Promise<void> {
     if (this.#over || this.thread?.chain?.replaying || this.#allowsNotification?.(method) === false) return
     if (this.#lacks(method)) return
+    // Who listens and misses something must know: they listen again, and look.
+    if (this.#exchange.deaf === true) this.onFinish?.()
     try {
       await this.#exchange.send(notificationMessage(method, params))
     } catch (error) {

@@ -1,11 +1,16 @@
 import type { Store } from '../backplane/store.js'
-import { notificationMessage } from '../protocol/jsonrpc.js'
+import { notificationMessage, type RequestId } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
 import type { Kind } from '../router/catalogue.js'
+import type { CallStreams } from './call-streams.js'
 import { EventChannel, type EventSink } from './event-channel.js'
 import { ALL_LISTS, type Listener, type Listeners } from './listeners.js'
-import type { LiveSession, Sessions } from './sessions.js'
+import type { LiveSession } from './live-session.js'
+import type { Notices } from './notices.js'
+import type { Sessions } from './sessions.js'
 import { type ResumeOptions, StreamLog, streamOf } from './stream-log.js'
+import type { StreamOwners, Yielded } from './stream-owners.js'
+import type { TrackedStream } from './tracker.js'
 
 /** The name of the stream that belongs to no call. */
 const SESSION_STREAM = 'session'
@@ -21,6 +26,9 @@ export interface ChannelsOptions {
   readonly ids: () => string
   /** A session's stream goes on behind a gap. */
   readonly missed: (listener: Listener) => Promise<void>
+  readonly notices: Notices
+  readonly owners: StreamOwners
+  readonly callStreams: CallStreams
   readonly report: (error: unknown) => void
 }
 
@@ -28,8 +36,8 @@ export interface ChannelsOptions {
 export class Channels {
   readonly #options: ChannelsOptions
   readonly #byKey = new Map<string, EventChannel>()
-  /** Sessions with a stream of their own. */
-  readonly #sessions = new Map<LiveSession, SessionListener>()
+  /** Sessions with a stream of their own here, by id. */
+  readonly #sessions = new Map<string, SessionStream>()
 
   /** Logs of calls that are done, the oldest first. */
   readonly #done: StreamLog[] = []
@@ -37,16 +45,22 @@ export class Channels {
 
   constructor(options: ChannelsOptions) {
     this.#options = options
+    options.owners.onYield((id, takeOver) => this.#yield(id, takeOver))
   }
 
   /** A stream for one call; it is forgotten when it ends, and what is in its log stays for a while. */
-  openCall(session: LiveSession): EventChannel {
+  openCall(session: LiveSession, ids: readonly RequestId[]): EventChannel {
+    const { callStreams } = this.#options
     const channel = this.#open(session, this.#options.ids())
+    const { key } = channel.log
+    void callStreams.begun(key, ids)
+    channel.onKept = () => callStreams.appended(key)
     const forget = session.onEnd((how) => {
       if (how === 'ended') void channel.end()
     })
     channel.onEnded = () => {
       forget()
+      callStreams.ended(key)
       this.#byKey.delete(keyOf(session.id, channel.log.name))
       if (session.ended) this.#drop(channel.log)
       else this.#keep(channel.log)
@@ -75,14 +89,49 @@ export class Channels {
     return this.#byKey.get(keyOf(id, SESSION_STREAM))
   }
 
-  /** Opens the session's own stream, or goes on with it where `after` is one of its events. */
+  /**
+   * Makes the session's own stream one of this node, from where it was told before; false while a client is connected to it, here or
+   * elsewhere, unless `takeOver`.
+   */
+  async take(session: LiveSession, access: Access, takeOver: boolean): Promise<boolean> {
+    const { owners, notices, missed } = this.#options
+    const here = this.#sessions.get(session.id)
+    if (here !== undefined) {
+      const free = takeOver || !(here.coming || here.channel.attached)
+      here.coming ||= free
+      return free
+    }
+    const taken = await owners.take(session.id, takeOver)
+    if (taken.refused) return false
+    if (this.#sessions.has(session.id)) return await this.take(session, access, takeOver)
+    const listener = this.#begin(session, access)
+    // What was told while the stream was nowhere, nobody knows.
+    if (taken.lost) await missed(listener)
+    else if (taken.told !== undefined) await notices.catchUp(listener, taken.told)
+    return true
+  }
+
+  /** Connects the session's own stream, and goes on with it where `after` is one of its events. {@link take} it before. */
   async connect(session: LiveSession, sink: EventSink, { access, ...attaching }: Connecting): Promise<void> {
-    const channel = this.ofSession(session.id) ?? this.#begin(session, access)
+    const stream = this.#sessions.get(session.id)
+    if (stream === undefined) return sink.end()
+    const { channel, listener } = stream
+    stream.coming = false
     // Who comes back may be allowed less than before.
-    const listener = this.#sessions.get(session)
-    if (listener !== undefined) listener.access = access
-    const onMissed = (): void => void (listener && this.#options.missed(listener).catch(this.#options.report))
+    listener.access = access
+    const onMissed = (): void => void this.#options.missed(listener).catch(this.#options.report)
     await channel.attach(sink, { ...attaching, onMissed })
+  }
+
+  /** Another node goes on with the stream of a session; it gets what was told here. */
+  async #yield(id: string, takeOver: boolean): Promise<Yielded> {
+    const { notices } = this.#options
+    const stream = this.#sessions.get(id)
+    if ((stream?.coming || stream?.channel.attached) && !takeOver) return { attached: true }
+    const told = notices.recent
+    stream?.leave()
+    await stream?.channel.release()
+    return { told }
   }
 
   /** The stream of a call, to go on with after an event; undefined when that is none of this session's, or has gone. */
@@ -92,11 +141,17 @@ export class Channels {
     const running = this.#byKey.get(keyOf(session.id, name))
     const channel = running ?? this.#channel(session, name)
     if (!(await channel.log.knows(after))) return undefined
-    return async (sink) => {
-      await channel.attach(sink, { after })
-      // A stream that is not here and has not ended will never end: its call is gone.
-      if (running === undefined && channel.attached) sink.end()
-    }
+    if (running !== undefined) return (sink) => running.attach(sink, { after })
+    return (sink) => this.#options.callStreams.follow(session, { log: channel.log, after }, sink)
+  }
+
+  /** Streams that are open here. */
+  tracked(): Omit<TrackedStream, 'node'>[] {
+    return [...this.#byKey].map(([key, { log, attached }]) => ({
+      sessionId: key.slice(0, -log.name.length - 1),
+      of: log.name === SESSION_STREAM ? 'session' : 'call',
+      connected: attached,
+    }))
   }
 
   /** Lets all connections go: their clients may come back, to another node or to this one later. */
@@ -109,23 +164,27 @@ export class Channels {
   }
 
   /** From its first connection on a session hears what happens, also while its client is away for a moment. */
-  #begin(session: LiveSession, access: Access): EventChannel {
+  #begin(session: LiveSession, access: Access): SessionListener {
     const { listeners, sessions } = this.#options
     const channel = this.#open(session, SESSION_STREAM)
     session.holds++
     session.stream = channel
     const listener = new SessionListener(session, access, channel)
     const remove = listeners.add(listener)
-    session.onEnd((how) => {
+    const leave = (): void => {
       remove()
-      this.#sessions.delete(session)
+      forget()
+      this.#sessions.delete(session.id)
       session.stream = undefined
       sessions.release(session)
       this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
+    }
+    const forget = session.onEnd((how) => {
+      leave()
       void (how === 'ended' ? channel.end().then(() => this.#drop(channel.log)) : channel.release())
     })
-    this.#sessions.set(session, listener)
-    return channel
+    this.#sessions.set(session.id, { channel, listener, leave, coming: true })
+    return listener
   }
 
   #open(session: LiveSession, name: string): EventChannel {
@@ -138,6 +197,15 @@ export class Channels {
     const { store, resume: options, report } = this.#options
     return new EventChannel(new StreamLog(store, session.id, { name, options }), report)
   }
+}
+
+interface SessionStream {
+  readonly channel: EventChannel
+  readonly listener: SessionListener
+  /** A client is being let in. */
+  coming: boolean
+  /** This node has nothing to do with it any more. */
+  leave(): void
 }
 
 /** A session that hears what happens on its stream. */

@@ -2,6 +2,7 @@ import type { Codec } from '../protocol/codec.js'
 import type { RequestId, ResponseMessage } from '../protocol/jsonrpc.js'
 import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
 import type { Access } from '../router/access.js'
+import type { SessionRecord } from './session-record.js'
 
 /** A call that can be ended from outside, by the client's word. */
 export interface RunningCall {
@@ -16,7 +17,9 @@ export class Client {
   codec: Codec
   info: Implementation | undefined
   capabilities: ClientCapabilities
-  logLevel: LogLevel | undefined
+  #logLevel: LogLevel | undefined
+  /** What has changed since the session's record was written: resources that are followed or not, and the log level. */
+  #unsaved: Unsaved | undefined
   readonly sessionId: string | undefined
   /** There is a stream on which the client can be told what belongs to no call. */
   readonly reachable: boolean
@@ -32,10 +35,36 @@ export class Client {
     this.codec = codec
     this.info = options.info
     this.capabilities = options.capabilities ?? {}
-    this.logLevel = options.logLevel
+    this.#logLevel = options.logLevel
     this.sessionId = options.sessionId
     this.reachable = options.reachable ?? false
     this.calls = options.calls
+  }
+
+  get logLevel(): LogLevel | undefined {
+    return this.#logLevel
+  }
+
+  set logLevel(level: LogLevel | undefined) {
+    this.#logLevel = level
+    this.#unsaved = { ...(this.#unsaved ?? NOTHING_UNSAVED), logLevel: level }
+  }
+
+  /** What was changed since the last time, for whoever writes it. */
+  takeUnsaved(): Unsaved {
+    const unsaved = this.#unsaved ?? NOTHING_UNSAVED
+    this.#unsaved = undefined
+    return unsaved
+  }
+
+  /** Takes what the session's record has, which another node may have written; what was changed here since then stays. */
+  adopt(record: Pick<SessionRecord, 'logLevel' | 'subscriptions'>, unsaved: Unsaved = NOTHING_UNSAVED): void {
+    this.#logLevel = record.logLevel
+    this.#subscriptions = record.subscriptions.length === 0 ? undefined : new Set(record.subscriptions)
+    for (const changes of [unsaved, this.#unsaved ?? NOTHING_UNSAVED]) {
+      if ('logLevel' in changes) this.#logLevel = changes.logLevel
+      for (const [uri, follows] of changes.resources) this.#set(uri, follows)
+    }
   }
 
   /** Canonical URIs of the resources that the session follows. */
@@ -59,15 +88,34 @@ export class Client {
   }
 
   follow(uri: string): void {
-    this.#subscriptions ??= new Set()
-    this.#subscriptions.add(uri)
+    this.#change(uri, true)
   }
 
   unfollow(uri: string): void {
-    this.#subscriptions?.delete(uri)
+    this.#change(uri, false)
+  }
+
+  #change(uri: string, follows: boolean): void {
+    this.#set(uri, follows)
+    const { resources, ...rest } = this.#unsaved ?? NOTHING_UNSAVED
+    this.#unsaved = { ...rest, resources: new Map([...resources, [uri, follows]]) }
+  }
+
+  #set(uri: string, follows: boolean): void {
+    if (follows) {
+      this.#subscriptions ??= new Set()
+      this.#subscriptions.add(uri)
+    } else this.#subscriptions?.delete(uri)
   }
 }
 
+/** Changes of a session that its record does not have. */
+export interface Unsaved {
+  readonly resources: ReadonlyMap<string, boolean>
+  readonly logLevel?: LogLevel | undefined
+}
+
+const NOTHING_UNSAVED: Unsaved = { resources: new Map() }
 const NONE: ReadonlySet<string> = new Set()
 
 /** A client together with what it may do: what an access is made of is asked for each request, the client may live longer. */

@@ -28,6 +28,8 @@ export interface ServerContext extends CallHost {
   readonly maxSubscriptions: number
   /** Returns the way to stop being told of the server's end. */
   onClose(listener: () => void): () => void
+  /** What a callback of the application gives, in time. @throws McpError, retryable, when it does not settle. */
+  settled<Value>(callback: string, value: PromiseLike<Value>): Promise<Value>
   /** Hands an error to the operator that a client does not see. */
   report(error: unknown, session: CallSession | undefined): void
 }

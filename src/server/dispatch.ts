@@ -13,6 +13,7 @@ import type { Exchange } from './exchange.js'
 import { withinTime } from './limits.js'
 import { OPERATIONS } from './operations/table.js'
 import { infoFor } from './told.js'
+import type { TrackedCall } from './tracker.js'
 
 /** A message to send back, and the failure that it tells of. */
 export interface Answer {
@@ -144,16 +145,29 @@ export class Dispatcher {
     return answer.finally(() => this.#running.delete(session))
   }
 
-  /** No new calls from here on; those that run may finish, and are aborted when `ms` have passed. */
-  async drain(ms: number): Promise<void> {
+  /** How many calls wait for their answer. */
+  get running(): number {
+    return this.#running.size
+  }
+
+  /** Calls that run. */
+  tracked(): Omit<TrackedCall, 'node'>[] {
+    return [...this.#running].map(({ call, id: sessionId, principal }) => ({ ...call, sessionId, principal }))
+  }
+
+  /** No new calls from here on; those that run may finish, and are aborted when `ms` have passed. Resolves to how many were. */
+  async drain(ms: number): Promise<number> {
     this.#draining = true
     const { rounds } = this.#context.asking
     rounds.drain()
     const deadline = Date.now() + ms
     while (this.#running.size + rounds.busy > 0 && Date.now() < deadline) await elapsed(Math.min(DRAIN_CHECK_MS, ms))
     const shuttingDown = new McpError(SHUTTING_DOWN.code, SHUTTING_DOWN.message, SHUTTING_DOWN)
-    for (const session of [...this.#running]) session.abort(shuttingDown)
+    const left = [...this.#running]
+    const aborted = left.length + rounds.parked
+    for (const session of left) session.abort(shuttingDown)
     rounds.abortAll(shuttingDown)
+    return aborted
   }
 
   #finish(method: Method, session: CallSession, result: Result): Answer {

@@ -37,6 +37,8 @@ export class EventChannel {
   readonly log: StreamLog
   /** Called once, when the stream has ended. */
   onEnded: (() => void) | undefined
+  /** Called after something was kept. */
+  onKept: (() => void) | undefined
   readonly #report: (error: unknown) => void
   #retryMs: number | undefined
   #sink: EventSink | undefined
@@ -122,6 +124,7 @@ export class EventChannel {
   async #kept(append: () => Promise<string>): Promise<string | undefined> {
     try {
       this.#lastId = await append()
+      this.onKept?.()
       return this.#lastId
     } catch (error) {
       this.#report(error)

@@ -7,6 +7,8 @@ export interface Exchange {
   send(message: string): Promise<void> | undefined
   /** Whether the client takes anything before its answer. */
   readonly canStream: boolean
+  /** The client does not read: what is sent now is dropped. */
+  readonly deaf?: boolean
   /** A message in flight has no connection of its own whose end would tell that it is over. */
   readonly shared?: true
   /** Sends something that is no message, so that the connection is seen to be alive; left out where there is nothing like it. */

@@ -2,6 +2,7 @@ import type { Access } from '../router/access.js'
 import type { Kind } from '../router/catalogue.js'
 import { type Authorizing, authorizeResources } from './authorize.js'
 import { followedUri } from './followed-uri.js'
+import type { TrackedListener } from './tracker.js'
 
 /** Someone who wants to hear what happens outside of any call: a listen stream, or a session with a stream. */
 export interface Listener {
@@ -28,9 +29,15 @@ const LISTS: Readonly<
 /** Resolves to whether there was one that the listener may hear of. */
 async function tellUpdated(authorizing: Authorizing, listener: Listener, uris: readonly string[]): Promise<boolean> {
   if (uris.length === 0) return false
-  const allowed = await authorizeResources(authorizing, uris, listener.access)
-  for (const uri of allowed) listener.tell('notifications/resources/updated', { uri })
-  return allowed.length > 0
+  try {
+    const allowed = await authorizeResources(authorizing, uris, listener.access)
+    for (const uri of allowed) listener.tell('notifications/resources/updated', { uri })
+    return allowed.length > 0
+  } catch (error) {
+    // One that cannot be asked about does not keep the others from being told.
+    authorizing.report(error, undefined)
+    return false
+  }
 }
 
 /** A listener has missed what nobody knows any more: whatever it hears of may have changed. */
@@ -45,6 +52,14 @@ export class Listeners {
 
   get size(): number {
     return this.#all.size
+  }
+
+  tracked(): Omit<TrackedListener, 'node'>[] {
+    return [...this.#all].map(({ access, resources }) => ({
+      principal: access.principal,
+      sessionId: access.id,
+      resources: [...resources],
+    }))
   }
 
   /** Returns the way out. */

@@ -77,4 +77,4 @@ export class NodeLine {
   }
 }
 
-const topicOf = (node: string): string => `node/${node}`
+const topicOf = (node: string): string => `line/${node}`

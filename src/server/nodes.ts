@@ -13,9 +13,19 @@ export interface NodesOptions {
 interface Letter {
   readonly type: string
   readonly body: unknown
+  /** Who wants what the listener gives, and under which name it waits for it. */
+  readonly asks?: { readonly node: string; readonly id: string }
 }
 
-type LetterListener = (body: never) => Promise<void> | void
+/** What it gives goes back to whoever has asked. */
+type LetterListener = (body: never) => unknown
+
+/** Letter that brings an answer. */
+const ANSWER = 'answer'
+interface AnswerBody {
+  readonly id: string
+  readonly answer: unknown
+}
 
 /** Signs of life that may be missed before a node counts as gone. */
 const MISSED = 3
@@ -28,10 +38,12 @@ export class Nodes {
   readonly id: string
   readonly #options: NodesOptions
   readonly #listeners = new Map<string, LetterListener>()
+  readonly #asked = new Map<string, (answer: unknown) => void>()
   #timer: ReturnType<typeof setInterval> | undefined
   #subscribed: Promise<Unsubscribe | undefined> | undefined
   /** When this node gave its last sign of life; where timers stand still between requests, that is not the last beat. */
   #seenMs = Number.NEGATIVE_INFINITY
+  #seen: Promise<unknown> = Promise.resolve()
   #stopped = false
   #last: string | undefined
   #reading: Promise<void> = Promise.resolve()
@@ -39,6 +51,7 @@ export class Nodes {
   constructor(options: NodesOptions) {
     this.#options = options
     this.id = options.id
+    this.on(ANSWER, ({ id, answer }: AnswerBody) => this.#asked.get(id)?.(answer))
   }
 
   /** Whether others may be there. */
@@ -47,7 +60,7 @@ export class Nodes {
   }
 
   /** What to do with letters of a kind. */
-  on<Body>(type: string, listener: (body: Body) => Promise<void> | void): void {
+  on<Body>(type: string, listener: (body: Body) => unknown): void {
     this.#listeners.set(type, listener)
   }
 
@@ -61,11 +74,11 @@ export class Nodes {
     if (!this.shared || this.#stopped) return
     const { heartbeatMs } = this.#options
     if (this.#timer === undefined) {
-      this.#timer = setInterval(() => void this.#beat(), heartbeatMs)
+      this.#timer = setInterval(() => this.#beat(), heartbeatMs)
       ;(this.#timer as { unref?(): void }).unref?.()
     }
-    const seen = Date.now() - this.#seenMs < heartbeatMs ? undefined : this.#beat()
-    await Promise.all([this.#subscribe(), seen])
+    if (Date.now() - this.#seenMs >= heartbeatMs) this.#beat()
+    await Promise.all([this.#subscribe(), this.#seen])
   }
 
   /** A backplane that is away is asked again the next time; until then letters are found by looking. */
@@ -98,18 +111,61 @@ export class Nodes {
     return this.shared && (await this.#options.backplane.store.get(leaseOf(node))) !== undefined
   }
 
+  /** The others that are alive. */
+  async *others(): AsyncGenerator<string> {
+    if (!this.shared) return
+    for await (const key of this.#options.backplane.store.list(leaseOf(''))) {
+      const node = key.slice(leaseOf('').length)
+      if (node !== this.id) yield node
+    }
+  }
+
   /** Writes to another node, which reads it at once or, should nothing tell it, at its next look. */
   async send(node: string, type: string, body: unknown): Promise<void> {
+    await this.#write(node, { type, body })
+  }
+
+  /** What another node's listener gives; undefined when it has said nothing within `ms`. */
+  async ask<Answer>(
+    node: string,
+    letter: { readonly type: string; readonly body: unknown },
+    ms: number,
+  ): Promise<Answer | undefined> {
+    await this.start()
+    const id = crypto.randomUUID()
+    return await new Promise<Answer | undefined>((resolve, reject) => {
+      const settle = (answer: unknown): void => {
+        clearTimeout(timer)
+        this.#asked.delete(id)
+        resolve(answer as Answer | undefined)
+      }
+      const timer = setTimeout(() => settle(undefined), ms)
+      this.#asked.set(id, settle)
+      this.#write(node, { ...letter, asks: { node: this.id, id } }).catch((error: unknown) => {
+        settle(undefined)
+        reject(error)
+      })
+    })
+  }
+
+  /** What the listeners of all others give, of those that say something within `ms`. */
+  async askAll<Answer>(letter: { readonly type: string; readonly body: unknown }, ms: number): Promise<Answer[]> {
+    const asked: Promise<Answer | undefined>[] = []
+    for await (const node of this.others()) asked.push(this.ask<Answer>(node, letter, ms))
+    return (await Promise.all(asked)).filter((answer) => answer !== undefined)
+  }
+
+  async #write(node: string, letter: Letter): Promise<void> {
     const { backplane, report } = this.#options
-    await backplane.store.append(inboxOf(node), JSON.stringify({ type, body } satisfies Letter), INBOX)
+    await backplane.store.append(inboxOf(node), JSON.stringify(letter), INBOX)
     await backplane.pubSub.publish(topicOf(node), '').catch(report)
   }
 
-  async #beat(): Promise<void> {
+  #beat(): void {
     const { backplane, heartbeatMs, report } = this.#options
     this.#seenMs = Date.now()
     this.#look()
-    await backplane.store.claim(leaseOf(this.id), this.id, heartbeatMs * MISSED).catch(report)
+    this.#seen = backplane.store.claim(leaseOf(this.id), this.id, heartbeatMs * MISSED).catch(report)
   }
 
   #look(): void {
@@ -129,13 +185,15 @@ export class Nodes {
     }
   }
 
-  #take({ type, body }: Letter): void {
-    const { report } = this.#options
+  #take({ type, body, asks }: Letter): void {
     const listener = this.#listeners.get(type)
     if (listener === undefined) return
     Promise.resolve(body as never)
       .then(listener)
-      .catch(report)
+      .then(async (answer) => {
+        if (asks !== undefined) await this.send(asks.node, ANSWER, { id: asks.id, answer })
+      })
+      .catch(this.#options.report)
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Backplane } from '../backplane/backplane.js'
 import { memoryBackplane } from '../backplane/memory.js'
-import { assertCounts, assertOptions, assertTimes } from '../options.js'
+import { assertCounts, assertOptions, assertTimes, pick } from '../options.js'
 import type { Session } from '../router/session.js'
 import type { ContinuationOptions } from './asking/continuation-options.js'
+import { assertLogger, type Logger } from './operator-log.js'
 import type { ResumeOptions } from './stream-log.js'
 
 /** How a server runs its router. */
@@ -14,6 +15,8 @@ export interface ServerOptions {
    * @default prints it to the console's error stream
    */
   readonly onError?: (error: unknown, session: Session | undefined) => void
+  /** The operator's log: sessions, streams, refusals, the backplane and the end of the server. @default none */
+  readonly logger?: Logger
   /** False serves the versions that have sessions without issuing session ids. @default true */
   readonly sessions?: boolean
   /** How long the answer to a question of a step may take, in milliseconds. @default 86_400_000, a day */
@@ -28,6 +31,8 @@ export interface ServerOptions {
   readonly sessionTtlMs?: number
   /** Sessions that one node opens; the one that was idle longest makes room. @default 10_000 */
   readonly maxSessions?: number
+  /** Sessions of one caller among them; the caller's own makes room. Callers without a principal are not counted. @default 1_000 */
+  readonly maxSessionsPerPrincipal?: number
   /** What is kept of streams for clients that come back. */
   readonly resume?: ResumeOptions
   /** `subscriptions/listen` streams of one caller; callers without a principal are not counted. @default 16 */
@@ -36,6 +41,11 @@ export interface ServerOptions {
   readonly maxSubscriptions?: number
   /** Milliseconds that any call may take; see `timeoutMs` of a tool. @default none */
   readonly callTimeoutMs?: number
+  /**
+   * Milliseconds that `connect`, `terminate`, `authorizeResourceSubscriptions` and the backplane may take to settle; what waits for
+   * them is told to try again. @default 30_000
+   */
+  readonly callbackTimeoutMs?: number
   /** Milliseconds that an answer may take which a handler has deferred. @default 300_000, five minutes */
   readonly deferMs?: number
   /** Milliseconds that running calls get when the server closes. @default 10_000 */
@@ -46,11 +56,19 @@ export interface ServerOptions {
   readonly ids?: () => string
 }
 
-const COUNTS = ['requestStateTtlMs', 'sessionTtlMs', 'maxSessions', 'maxListens', 'maxSubscriptions'] as const
-const TIMES = ['callTimeoutMs', 'deferMs', 'drainMs', 'heartbeatMs'] as const
+const COUNTS = [
+  'requestStateTtlMs',
+  'sessionTtlMs',
+  'maxSessions',
+  'maxSessionsPerPrincipal',
+  'maxListens',
+  'maxSubscriptions',
+] as const
+const TIMES = ['callTimeoutMs', 'callbackTimeoutMs', 'deferMs', 'drainMs', 'heartbeatMs'] as const
 const OPTIONS = [
   'backplane',
   'onError',
+  'logger',
   'sessions',
   'resume',
   'clock',
@@ -61,12 +79,26 @@ const OPTIONS = [
   ...TIMES,
 ]
 const DAY_MS = 86_400_000
+const DEFAULTS = {
+  sessions: true as boolean,
+  requestStateTtlMs: DAY_MS,
+  sessionTtlMs: DAY_MS,
+  maxSessions: 10_000,
+  maxSessionsPerPrincipal: 1_000,
+  maxListens: 16,
+  maxSubscriptions: 1_000,
+  callbackTimeoutMs: 30_000,
+  deferMs: 300_000,
+  drainMs: 10_000,
+  heartbeatMs: 5_000,
+}
 
 export type ResolvedServerOptions = Required<
-  Omit<ServerOptions, 'resume' | 'callTimeoutMs' | 'continuations' | 'nodeId'>
+  Omit<ServerOptions, 'resume' | 'callTimeoutMs' | 'continuations' | 'nodeId' | 'logger'>
 > & {
   readonly nodeId: string | undefined
   readonly continuations: Required<ContinuationOptions>
+  readonly logger: Logger | undefined
   readonly resume: Required<ResumeOptions>
   readonly callTimeoutMs: number | undefined
 }
@@ -74,6 +106,7 @@ export type ResolvedServerOptions = Required<
 /** @throws TypeError for an option that is unknown or out of range. */
 export function resolveServerOptions(options: ServerOptions): ResolvedServerOptions {
   assertOptions('createServer', options, OPTIONS)
+  assertLogger('createServer', options.logger)
   assertCounts('createServer', options, COUNTS)
   assertTimes('createServer', options, TIMES)
   assertCounts('createServer, resume', options.resume ?? {}, ['entries', 'bytes', 'ttlMs'])
@@ -81,18 +114,12 @@ export function resolveServerOptions(options: ServerOptions): ResolvedServerOpti
   return {
     backplane: options.backplane ?? memoryBackplane({ clock }),
     onError: options.onError ?? printError,
-    sessions: options.sessions ?? true,
-    requestStateTtlMs: options.requestStateTtlMs ?? DAY_MS,
+    logger: options.logger,
+    ...DEFAULTS,
+    ...pick(options, Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[]),
     continuations: resolveContinuations(options.continuations),
-    sessionTtlMs: options.sessionTtlMs ?? DAY_MS,
-    maxSessions: options.maxSessions ?? 10_000,
     resume: { entries: 1000, bytes: 4_194_304, ttlMs: 600_000, ...options.resume },
-    maxListens: options.maxListens ?? 16,
-    maxSubscriptions: options.maxSubscriptions ?? 1000,
     callTimeoutMs: options.callTimeoutMs,
-    deferMs: options.deferMs ?? 300_000,
-    drainMs: options.drainMs ?? 10_000,
-    heartbeatMs: options.heartbeatMs ?? 5000,
     nodeId: options.nodeId === undefined ? undefined : nodeName(options.nodeId),
     clock,
     ids: options.ids ?? (() => crypto.randomUUID()),

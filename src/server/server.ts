@@ -2,11 +2,11 @@ import { type Awaitable, isPromise } from '../awaitable.js'
 import type { Store } from '../backplane/store.js'
 import type { Codec, Method } from '../protocol/codec.js'
 import type { RequestMessage } from '../protocol/jsonrpc.js'
-import { notificationMessage, pingMessage } from '../protocol/jsonrpc.js'
+import { notificationMessage } from '../protocol/jsonrpc.js'
 import type { MirroredParam } from '../protocol/model.js'
 import { Access } from '../router/access.js'
 import type { CallRef, ProgressRef } from '../router/deferred.js'
-import { isRefusal, type Refusal } from '../router/refusal.js'
+import type { Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
 import type { ConnectRequest } from '../router/session.js'
 import type { FreeReturn } from '../router/tool.js'
@@ -14,9 +14,10 @@ import { createAsking } from './asking/create-asking.js'
 import { Secrets } from './asking/secrets.js'
 import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
 import type { CallSession } from './call-session.js'
+import { CallStreams } from './call-streams.js'
+import { Callers } from './callers.js'
 import { Channels } from './channels.js'
 import type { Caller, Client } from './client.js'
-import { connectCaller } from './connect.js'
 import type { ServerContext } from './context.js'
 import { type Answer, Dispatcher, methodOf } from './dispatch.js'
 import type { Exchange } from './exchange.js'
@@ -27,22 +28,25 @@ import { Limits } from './limits.js'
 import { ALL_LISTS, type Listener, Listeners, tellMissed } from './listeners.js'
 import { Listens } from './listens.js'
 import { Nodes } from './nodes.js'
+import { Notices } from './notices.js'
+import { OperatorLog } from './operator-log.js'
 import { packError, packResult } from './packed.js'
 import { Pages } from './pages.js'
-import { reachableStore } from './reachable-store.js'
+import { reachableBackplane } from './reachable-backplane.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
+import { type SessionHandle, SessionHandles } from './session-handles.js'
 import { Sessions } from './sessions.js'
+import { settledBy } from './settled-within.js'
+import { StreamOwners } from './stream-owners.js'
 import { Telemetry } from './telemetry.js'
+import { Tracker } from './tracker.js'
 import { Warnings } from './warnings.js'
 
-/** A session of a client, from outside of its calls. */
-export interface SessionHandle {
-  /** Sends a notification on the session's stream. */
-  notify(method: string, params?: object): Promise<void>
-  /** Asks the client whether it is there; nobody waits for the answer. */
-  ping(): Promise<void>
-  /** Lets the session's stream go; its client may come back for what follows. */
-  finish(): Promise<void>
+/** @internal The way out for who listens. */
+export interface Listening {
+  stop(): void
+  /** Something of it could not be told: whatever it hears of may have changed. */
+  missed(): void
 }
 
 /**
@@ -58,27 +62,39 @@ export class Server {
   readonly nodes: Nodes
   /** @internal */
   readonly telemetry: Telemetry = new Telemetry()
+  /** @internal */
+  readonly log: OperatorLog
   readonly #options: ResolvedServerOptions
   readonly #context: ServerContext
   readonly #dispatcher: Dispatcher
+  readonly #callers: Callers
   readonly #closers = new Set<() => void>()
   readonly #secrets: Secrets
+  readonly #pageSize: number
+  readonly #notices: Notices
+  readonly #handles: SessionHandles | undefined
+  /** Sessions, streams, running calls and listeners, of all nodes. */
+  readonly tracker: Tracker
   readonly #endings = new Endings((error) => this.report(error))
   #closing: Promise<void> | undefined
 
   /** @internal */
-  constructor(router: Router<never>, options: ResolvedServerOptions) {
+  constructor(router: Router<never>, given: ResolvedServerOptions) {
+    this.log = new OperatorLog(given.logger, (error) => this.report(error))
+    const { log } = this
+    const backplane = reachableBackplane(given.backplane, { timeoutMs: given.callbackTimeoutMs, log })
+    const options = { ...given, backplane }
     this.#options = options
     const listeners = new Listeners()
     this.#secrets = secretsOf(router, options)
-    const { heartbeatMs, nodeId, ids, deferMs } = options
-    const { pubSub } = options.backplane
-    const store = reachableStore(options.backplane.store)
-    const backplane = { ...options.backplane, store }
+    this.#pageSize = router.pageSize
+    const { heartbeatMs, nodeId, ids, deferMs, callbackTimeoutMs } = options
     // A node that starts again is another one: what the first had in memory is gone.
     const id = nodeId === undefined ? uuid() : `${nodeId}.${uuid()}`
     this.nodes = new Nodes({ backplane, heartbeatMs, id, report: (error) => this.report(error) })
+    const { store, pubSub } = backplane
     const bell = new ExtensionBell(pubSub, (error) => this.report(error))
+    this.#notices = new Notices(this.nodes, listeners, () => this.#context)
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
@@ -98,19 +114,11 @@ export class Server {
       warnings: new Warnings(),
       ids,
       callTimeoutMs: options.callTimeoutMs,
+      settled: settledBy(callbackTimeoutMs, log),
       maxSubscriptions: options.maxSubscriptions,
       telemetry: this.telemetry,
       bell,
-      host: hostOf({
-        store,
-        pubSub,
-        now: options.clock,
-        pageSize: router.pageSize,
-        endings: this.#endings,
-        notifyListeners: (filter, key) => this.notifyListeners(filter, key),
-        notifyResourceList: () => this.notifyResourceList(),
-        report: (error) => this.report(error),
-      }),
+      host: this.#host(),
       report: (error, session) => {
         this.telemetry.tell('exception', { error, session })
         report(options.onError, error, session)
@@ -122,25 +130,58 @@ export class Server {
       },
     }
     this.#dispatcher = new Dispatcher(this.#context)
+    this.tracker = new Tracker(this.nodes, store, {
+      streams: () => this.channels?.tracked() ?? [],
+      calls: () => this.#dispatcher.tracked(),
+      listeners: () => listeners.tracked(),
+    })
+    void this.nodes.start()
+    this.#callers = new Callers(this.#context, log)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
     this.#closers.add(() => bell.close())
     for (const { attach } of router.extensions.all)
       (attach as ((host: ExtensionHost) => void) | undefined)?.(this.#context.host)
     if (!options.sessions) return
     this.sessions = this.#openSessions(store)
-    this.channels = this.#openChannels(store, listeners, this.sessions)
+    const owners = new StreamOwners({ store, nodes: this.nodes, ttlMs: options.sessionTtlMs })
+    this.channels = this.#openChannels(listeners, this.sessions, owners)
+    this.#handles = new SessionHandles({ channels: this.channels, owners, nodes: this.nodes, ids })
+  }
+
+  /** What extensions may use of this server. */
+  #host(): ExtensionHost {
+    const { backplane, clock } = this.#options
+    const { store, pubSub } = backplane
+    return hostOf({
+      store,
+      pubSub,
+      now: clock,
+      pageSize: this.#pageSize,
+      endings: this.#endings,
+      notifyListeners: (filter, key) => this.notifyListeners(filter, key),
+      notifyResourceList: () => this.notifyResourceList(),
+      report: (error) => this.report(error),
+    })
   }
 
   #openSessions(store: Store): Sessions {
-    const { sessionTtlMs: ttlMs, maxSessions: max, clock, ids, backplane } = this.#options
+    const { sessionTtlMs: ttlMs, maxSessions: max, maxSessionsPerPrincipal: maxOfCaller } = this.#options
+    const { clock, ids, backplane } = this.#options
     const { pubSub } = backplane
-    return new Sessions({ store, pubSub, ttlMs, max, clock, ids, report: (error) => this.report(error) })
+    const { log } = this
+    const report = (error: unknown): void => this.report(error)
+    return new Sessions({ store, pubSub, ttlMs, max, maxOfCaller, clock, ids, log, report })
   }
 
-  #openChannels(store: Store, listeners: Listeners, sessions: Sessions): Channels {
-    const { resume, ids } = this.#options
+  #openChannels(listeners: Listeners, sessions: Sessions, owners: StreamOwners): Channels {
+    const { resume, ids, backplane, sessionTtlMs: ttlMs } = this.#options
+    const { nodes } = this
+    const report = (error: unknown): void => this.report(error)
+    const { store } = backplane
+    const callStreams = new CallStreams({ backplane, nodes, ttlMs, report })
+    const elsewhere = { notices: this.#notices, owners, callStreams }
     const missed = (listener: Listener): Promise<void> => tellMissed(this.#context, listener)
-    return new Channels({ store, resume, listeners, sessions, ids, missed, report: (error) => this.report(error) })
+    return new Channels({ store, resume, listeners, sessions, ids, missed, report, ...elsewhere })
   }
 
   /** @internal All clients are of this machine: a secret of this process is enough. `warn` is called when one is made. */
@@ -166,22 +207,22 @@ export class Server {
    * write and call this once. Resolves to how many were told.
    */
   notifyResourcesUpdated(uris: readonly string[]): Promise<number> {
-    return this.#context.listeners.resourcesUpdated(this.#context, uris)
+    return this.#notices.resourcesUpdated(uris)
   }
 
   /** Tells clients that the tools have changed; a change of the router tells them by itself. Resolves to how many. */
-  async notifyToolList(): Promise<number> {
-    return this.#context.listeners.listChanged('tool')
+  notifyToolList(): Promise<number> {
+    return this.#notices.listChanged('tool')
   }
 
   /** Tells clients that the prompts have changed; a change of the router tells them by itself. Resolves to how many. */
-  async notifyPromptList(): Promise<number> {
-    return this.#context.listeners.listChanged('prompt')
+  notifyPromptList(): Promise<number> {
+    return this.#notices.listChanged('prompt')
   }
 
   /** Tells clients that `resources/list` has changed, for what `listResources` gives. Resolves to how many. */
-  async notifyResourceList(): Promise<number> {
-    return this.#context.listeners.listChanged('resource')
+  notifyResourceList(): Promise<number> {
+    return this.#notices.listChanged('resource')
   }
 
   /**
@@ -235,16 +276,9 @@ export class Server {
     await bell.ring(filter, key)
   }
 
-  /** A session by its id, while its stream is open; undefined otherwise. */
+  /** A session by its id, while its stream is open; undefined where no node can have it. */
   session(id: string): SessionHandle | undefined {
-    const channel = this.channels?.ofSession(id)
-    if (channel === undefined) return undefined
-    const { ids } = this.#options
-    return {
-      notify: (method, params) => channel.send(notificationMessage(method, params)),
-      ping: () => channel.send(pingMessage(ids())),
-      finish: () => channel.release(),
-    }
+    return this.#handles?.of(id)
   }
 
   /**
@@ -257,12 +291,14 @@ export class Server {
   }
 
   async #close(drainMs: number): Promise<void> {
+    this.log.tell('drain_started', { calls: this.#dispatcher.running, drainMs })
     for (const close of [...this.#closers]) close()
     this.channels?.endAll()
-    await Promise.all([this.#dispatcher.drain(drainMs), this.#endings.run(drainMs)])
+    const [aborted] = await Promise.all([this.#dispatcher.drain(drainMs), this.#endings.run(drainMs)])
     this.sessions?.leave()
     await this.#context.refs.close()
     await this.nodes.stop()
+    this.log.tell('drain_ended', { aborted })
   }
 
   /** @internal */
@@ -270,60 +306,38 @@ export class Server {
     return this.#dispatcher.serve(request, caller, exchange)
   }
 
-  /** @internal True when the application wants to know of callers; otherwise nothing is asked and nothing waited for. */
+  /** @internal */
   get connects(): boolean {
-    const { connect, disconnect, terminate } = this.#context.router.options
-    return connect !== undefined || disconnect !== undefined || terminate !== undefined
+    return this.#callers.wanted
   }
 
-  /** @internal Undefined when the application failed to say who is calling; that is reported. */
-  async connect(request: ConnectRequest, sessionId?: string): Promise<Access | Refusal | undefined> {
-    try {
-      const caller = await connectCaller(this.#context.router.options, request, sessionId)
-      if (!isRefusal(caller)) this.telemetry.tell('connect', { session: caller, request })
-      return caller
-    } catch (error) {
-      this.report(error)
-      return undefined
-    }
+  /** @internal @throws McpError, retryable, when the application does not say in time who is calling. */
+  connect(request: ConnectRequest, sessionId?: string): Promise<Access | Refusal | undefined> {
+    return this.#callers.connect(request, sessionId)
   }
 
-  /** @internal A session whose connection is its stream hears what happens from here on. Returns the way out. */
-  listen(client: Client, access: Access | undefined, send: (message: string) => void): () => void {
-    return this.#context.listeners.add({
+  /** @internal A session whose connection is its stream hears what happens from here on. */
+  listen(client: Client, access: Access | undefined, send: (message: string) => void): Listening {
+    const listener: Listener = {
       access: access ?? new Access(),
       lists: ALL_LISTS,
       get resources() {
         return client.subscriptions
       },
       tell: (method, params) => send(notificationMessage(method, params)),
-    })
-  }
-
-  /** @internal An exchange or connection of this caller is over. */
-  disconnected(access: Access): void {
-    const { disconnect } = this.#context.router.options
-    Promise.resolve(access)
-      .then((session) => disconnect?.(session as never))
-      .catch((error: unknown) => this.report(error))
-      .then((returned) => {
-        const session = returned instanceof Access ? returned : access
-        this.telemetry.tell('disconnect', { session })
-      })
-      .catch((error: unknown) => this.report(error))
-  }
-
-  /** @internal The client has ended its session; true when the application says that it was there. */
-  async terminated(access: Access): Promise<boolean> {
-    let ok = false
-    try {
-      const ended = await this.#context.router.options.terminate?.(access as never)
-      ok = (ended as { ok?: boolean } | undefined)?.ok === true
-    } catch (error) {
-      this.report(error)
     }
-    this.telemetry.tell('terminate', { session: access, ok })
-    return ok
+    const missed = (): void => void tellMissed(this.#context, listener).catch((error: unknown) => this.report(error))
+    return { stop: this.#context.listeners.add(listener), missed }
+  }
+
+  /** @internal */
+  disconnected(access: Access): void {
+    this.#callers.disconnected(access)
+  }
+
+  /** @internal */
+  terminated(access: Access): Promise<boolean> {
+    return this.#callers.terminated(access)
   }
 
   /** @internal */

@@ -2,7 +2,9 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { MemoryPubSub } from '../backplane/memory-pub-sub.js'
 import { MemoryStore } from '../backplane/memory-store.js'
 import { codecOf } from '../protocol/codecs.js'
-import { type LiveSession, Sessions } from './sessions.js'
+import type { LiveSession } from './live-session.js'
+import { OperatorLog } from './operator-log.js'
+import { Sessions } from './sessions.js'
 
 const CODEC = codecOf('2025-11-25')
 const TTL = 1000
@@ -23,6 +25,8 @@ const create = (max = 100, pubSub = new MemoryPubSub()): Sessions =>
     report: console.error,
     ttlMs: TTL,
     max,
+    maxOfCaller: 100,
+    log: new OperatorLog(undefined, console.error),
     clock: () => now,
     ids: () => `id-${++ids}`,
   })

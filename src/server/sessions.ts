@@ -3,81 +3,11 @@ import type { Store } from '../backplane/store.js'
 import { LONGEST_TIMER_MS } from '../options.js'
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
-import type { RequestId } from '../protocol/jsonrpc.js'
-import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
-import type { ProtocolVersion } from '../protocol/versions.js'
-import { Client, type RunningCall } from './client.js'
-
-/** What is kept of a session between two requests, as JSON. */
-interface SessionRecord {
-  readonly version: ProtocolVersion
-  readonly info?: Implementation | undefined
-  readonly capabilities: ClientCapabilities
-  readonly logLevel?: LogLevel | undefined
-  readonly principal: string | null
-  readonly subscriptions: readonly string[]
-  /** When this was written: it is written again once a quarter of its time has gone. */
-  readonly writtenMs: number
-}
-
-/** A session while something of it is here: a request, a running call, or its stream. */
-export class LiveSession {
-  readonly id: string
-  readonly client: Client
-  readonly principal: string | null
-  /** Requests and streams that hold it here. */
-  holds = 0
-  /** Its stream, where it was opened here: without a connection it holds the session, but does not use it. */
-  stream: { readonly attached: boolean } | undefined
-  writtenMs = 0
-  /** Of its record; null before there is one. */
-  revision: string | null = null
-  /** When the store drops the record if nobody writes it again. */
-  keptUntilMs = 0
-  /** The last write of its record. */
-  written: Promise<unknown> = Promise.resolve()
-  ended = false
-  #onEnd: Set<EndListener> | undefined
-
-  constructor(id: string, codec: Codec, principal: string | null) {
-    this.id = id
-    this.principal = principal
-    this.client = new Client(codec, { sessionId: id, reachable: true, calls: new Map<RequestId, RunningCall>() })
-  }
-
-  /** Whether no request and no connection uses it. */
-  get idle(): boolean {
-    return this.holds === (this.stream?.attached === false ? 1 : 0)
-  }
-
-  /** Returns the way to stop being told. */
-  onEnd(listener: EndListener): () => void {
-    this.#onEnd ??= new Set()
-    this.#onEnd.add(listener)
-    return () => this.#onEnd?.delete(listener)
-  }
-
-  /** The session is over. Nothing happens the second time. */
-  end(): void {
-    if (this.ended) return
-    for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The session has ended')
-    this.#close('ended')
-  }
-
-  /** This node lets the session go; another one, or a later one, may go on with it. */
-  leave(): void {
-    if (!this.ended) this.#close('left')
-  }
-
-  #close(how: Ending): void {
-    this.ended = true
-    for (const listener of [...(this.#onEnd ?? [])]) listener(how)
-  }
-}
-
-/** A session that ends is gone for ever; one that was left goes on elsewhere. */
-export type Ending = 'ended' | 'left'
-type EndListener = (how: Ending) => void
+import type { Unsaved } from './client.js'
+import { LiveSession } from './live-session.js'
+import { OpenedSessions } from './opened-sessions.js'
+import { type OperatorLog, shownId } from './operator-log.js'
+import { SESSION_KEYS, type SessionRecord } from './session-record.js'
 
 export interface SessionsOptions {
   readonly store: Store
@@ -85,6 +15,9 @@ export interface SessionsOptions {
   readonly report: (error: unknown) => void
   readonly ttlMs: number
   readonly max: number
+  /** Of one caller; those without a name are not counted. */
+  readonly maxOfCaller: number
+  readonly log: OperatorLog
   readonly clock: () => number
   readonly ids: () => string
 }
@@ -98,16 +31,19 @@ export class Sessions {
   readonly #live = new Map<string, LiveSession>()
   /** Requests that are waiting for the store to give them their session, which must be the one that others hold. */
   readonly #coming = new Map<string, number>()
-  /** Sessions that were opened here, with the time of their last use: the first is the next to go. */
-  readonly #opened = new Map<string, number>()
+  readonly #opened = new OpenedSessions()
 
   readonly #subscribed: Promise<Unsubscribe | undefined>
+  readonly #hearsChanges: Promise<Unsubscribe | undefined>
   #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: SessionsOptions) {
     this.#options = options
     this.#subscribed = options.pubSub
       .subscribe(ENDED, (id) => this.#forget(id))
+      .catch((error: unknown) => void options.report(error))
+    this.#hearsChanges = options.pubSub
+      .subscribe(CHANGED, (id) => void this.#changed(id).catch(options.report))
       .catch((error: unknown) => void options.report(error))
   }
 
@@ -123,9 +59,22 @@ export class Sessions {
 
   /** False when there is no room: all sessions are in use. */
   async keep(session: LiveSession): Promise<boolean> {
-    if (!(await this.#makeRoom())) return false
-    this.#opened.set(session.id, this.#options.clock())
+    const { id, principal, client } = session
+    const leaving = this.#roomFor(principal)
+    if (leaving === undefined) {
+      this.#options.log.tell('session_refused', { principal })
+      return false
+    }
+    // Taken before anything is waited for, so that many who begin at once do not all find the same place.
+    this.#opened.add(id, principal, this.#options.clock())
+    await Promise.all(leaving.map((left) => this.#options.store.delete(keyOf(left))))
     await this.#write(session)
+    if (!this.#opened.has(id)) {
+      // It had to make room again before it was there.
+      await this.#options.store.delete(keyOf(id))
+      return false
+    }
+    this.#options.log.tell('session_opened', { session: shownId(id), principal, version: client.codec.version })
     return true
   }
 
@@ -138,7 +87,7 @@ export class Sessions {
     try {
       const session = await this.#find(id, principal)
       if (session === undefined) return undefined
-      if (this.#opened.delete(id)) this.#opened.set(id, this.#options.clock())
+      this.#opened.touch(id, this.#options.clock())
       await this.#renew(session)
       if (session.ended) return undefined
       session.holds++
@@ -154,20 +103,21 @@ export class Sessions {
   }
 
   async #find(id: string, principal: string | null): Promise<LiveSession | undefined> {
+    const before = this.#live.get(id)?.revision
     const stored = await this.#options.store.get(keyOf(id))
     const live = this.#live.get(id)
     const record = stored && (JSON.parse(stored.value) as SessionRecord)
-    if ((live?.principal ?? record?.principal ?? null) !== principal) return undefined
     const session = live ?? (record && restore(id, record))
+    if (session !== undefined && session.principal !== principal) return undefined
     if (session === undefined || session.ended || this.#isOver(session, record)) {
-      this.#forget(id)
+      this.#expired(id)
       if (record !== undefined) await this.#options.store.delete(keyOf(id))
       return undefined
     }
     this.#live.set(id, session)
     this.#timer ??= quietTimer(() => this.#checkAll(), this.#options.ttlMs / 4)
     if (stored === undefined || record === undefined) await this.#write(session)
-    else this.#seen(session, record, stored.revision)
+    else this.#seen(session, record, { before, now: stored.revision })
     return session
   }
 
@@ -179,10 +129,24 @@ export class Sessions {
   }
 
   /** Another node may have written the record last. */
-  #seen(session: LiveSession, { writtenMs }: SessionRecord, revision: string): void {
+  #seen(session: LiveSession, record: SessionRecord, revision: SeenRevision): void {
+    const { writtenMs } = record
     session.writtenMs = Math.max(session.writtenMs, writtenMs)
     session.keptUntilMs = Math.max(session.keptUntilMs, writtenMs + this.#keptMs)
-    session.revision ??= revision
+    // What was written here while the record was read is newer than what was read.
+    if (session.revision === revision.now || (session.revision ?? undefined) !== (revision.before ?? undefined)) return
+    if (session.revision !== null) session.client.adopt(record)
+    session.revision = revision.now
+  }
+
+  /** Another node has changed a session that is here too. */
+  async #changed(id: string): Promise<void> {
+    const before = this.#live.get(id)?.revision
+    if (before === undefined) return
+    const stored = await this.#options.store.get(keyOf(id))
+    const session = this.#live.get(id)
+    if (stored === undefined || session === undefined) return
+    this.#seen(session, JSON.parse(stored.value) as SessionRecord, { before, now: stored.revision })
   }
 
   #came(id: string): void {
@@ -213,7 +177,13 @@ export class Sessions {
   }
 
   async #expire(session: LiveSession): Promise<void> {
-    if ((await this.#options.store.get(keyOf(session.id))) === undefined) this.#forget(session.id)
+    if ((await this.#options.store.get(keyOf(session.id))) === undefined) this.#expired(session.id)
+  }
+
+  #expired(id: string): void {
+    const known = this.#opened.has(id) || this.#live.has(id)
+    this.#forget(id)
+    if (known) this.#options.log.tell('session_ended', { session: shownId(id), how: 'expired' })
   }
 
   /** Writes what an operation has changed. */
@@ -227,6 +197,7 @@ export class Sessions {
     await session.written.catch(() => undefined)
     await this.#options.store.delete(keyOf(session.id))
     this.#forget(session.id)
+    this.#options.log.tell('session_ended', { session: shownId(session.id), how: 'terminated' })
     // Where it is in use on other nodes it ends there too, at once if they hear of it.
     await this.#options.pubSub.publish(ENDED, session.id).catch(this.#options.report)
   }
@@ -235,13 +206,14 @@ export class Sessions {
   leave(): void {
     this.#stopTimer()
     for (const session of [...this.#live.values()]) session.leave()
-    this.#subscribed.then((unsubscribe) => unsubscribe?.()).catch(this.#options.report)
+    for (const subscribed of [this.#subscribed, this.#hearsChanges])
+      subscribed.then((unsubscribe) => unsubscribe?.()).catch(this.#options.report)
   }
 
   /** The store keeps a record somewhat longer than asked for; who opened the session knows better. */
   #isLate(id: string, record: SessionRecord): boolean {
     // Another node may have seen it later than this one.
-    const usedMs = Math.max(this.#opened.get(id) ?? 0, record.writtenMs)
+    const usedMs = Math.max(this.#opened.usedMs(id) ?? 0, record.writtenMs)
     return this.#opened.has(id) && this.#options.clock() - usedMs > this.#options.ttlMs
   }
 
@@ -250,39 +222,37 @@ export class Sessions {
   }
 
   async #write(session: LiveSession): Promise<void> {
-    const { client, principal } = session
     session.writtenMs = this.#options.clock()
-    const record: SessionRecord = {
-      version: client.codec.version,
-      info: client.info,
-      capabilities: client.capabilities,
-      logLevel: client.logLevel,
-      principal,
-      subscriptions: [...client.subscriptions],
-      writtenMs: session.writtenMs,
-    }
-    const write = (): Promise<void> => this.#put(session, JSON.stringify(record))
+    const write = (): Promise<void> => this.#put(session)
     // In order: the last one to begin is the one that counts.
     session.written = session.written.catch(() => undefined).then(write)
     await session.written
   }
 
   /** Writes over what another node has written, but never what has ended there. */
-  async #put(session: LiveSession, value: string): Promise<void> {
+  async #put(session: LiveSession): Promise<void> {
     const { store } = this.#options
     const ttlMs = this.#keptMs
     const key = keyOf(session.id)
+    const unsaved = session.client.takeUnsaved()
     while (!session.ended) {
-      const revision = await store.set(key, value, { ttlMs, ifRevision: session.revision })
+      const revision = await store.set(key, JSON.stringify(recordOf(session)), { ttlMs, ifRevision: session.revision })
       if (revision !== undefined) {
         session.revision = revision
         session.keptUntilMs = session.writtenMs + ttlMs
-        return
+        return this.#tellChanged(session, unsaved)
       }
       const found = await store.get(key)
       if (found === undefined && !this.#isOutOfTime(session)) return this.#forget(session.id)
+      if (found !== undefined) session.client.adopt(JSON.parse(found.value) as SessionRecord, unsaved)
       session.revision = found?.revision ?? null
     }
+  }
+
+  /** The node that has the stream of the session has to know what it follows. */
+  #tellChanged({ id }: LiveSession, unsaved: Unsaved): void {
+    const { pubSub, report } = this.#options
+    if (unsaved.resources.size > 0 || 'logLevel' in unsaved) pubSub.publish(CHANGED, id).catch(report)
   }
 
   /** A record that the store has dropped by itself, while its session was in use here, may be written anew. */
@@ -296,18 +266,42 @@ export class Sessions {
     this.#dropIdle(id)
   }
 
-  /** Those out of time are gone already; when that is not enough, the one that has been idle longest makes room. */
-  async #makeRoom(): Promise<boolean> {
-    const { clock, max, store } = this.#options
-    for (const [id, usedMs] of this.#opened) {
+  /**
+   * Those who have to leave for a session of this caller, none mostly; undefined when there is no room, because all are in use. A
+   * caller takes the place of their own sessions before that of others.
+   */
+  #roomFor(principal: string | null): readonly string[] | undefined {
+    const { max, maxOfCaller } = this.#options
+    const leaving = this.#dropExpired()
+    const own = this.#opened.of(principal)
+    const isFull = this.#opened.size >= max
+    if (!isFull && (principal === null || own.size < maxOfCaller)) return leaving
+    const evicted = this.#evictOne(own.size > 0 ? own : this.#opened.ids())
+    return evicted === undefined ? undefined : [...leaving, evicted]
+  }
+
+  /** Those out of time; the store has dropped what it keeps of them by itself, unless they are held here. */
+  #dropExpired(): string[] {
+    const held: string[] = []
+    for (const id of this.#opened.ids()) {
       const live = this.#live.get(id)
       if (live?.idle === false) continue
-      const expired = clock() - usedMs > this.#keptMs
-      if (!expired && this.#opened.size < max) return true
-      this.#forget(id)
-      if (!expired || live !== undefined) await store.delete(keyOf(id))
+      if (this.#options.clock() - (this.#opened.usedMs(id) ?? 0) <= this.#keptMs) return held
+      if (live !== undefined) held.push(id)
+      this.#expired(id)
     }
-    return this.#opened.size < max
+    return held
+  }
+
+  /** The one that is unused longest. */
+  #evictOne(ids: Iterable<string>): string | undefined {
+    for (const id of ids) {
+      if (this.#live.get(id)?.idle === false) continue
+      this.#forget(id)
+      this.#options.log.tell('session_evicted', { session: shownId(id) })
+      return id
+    }
+    return undefined
   }
 }
 
@@ -318,17 +312,37 @@ function quietTimer(run: () => void, everyMs: number): ReturnType<typeof setInte
   return timer
 }
 
+interface SeenRevision {
+  /** What was known of it before the record was read. */
+  readonly before: string | null | undefined
+  readonly now: string
+}
+
+function recordOf({ client, principal, writtenMs }: LiveSession): SessionRecord {
+  return {
+    version: client.codec.version,
+    info: client.info,
+    capabilities: client.capabilities,
+    logLevel: client.logLevel,
+    principal,
+    subscriptions: [...client.subscriptions],
+    writtenMs,
+  }
+}
+
+/** Topic of the ids of sessions that something has changed of. */
+const CHANGED = 'sessions/changed'
+
 /** Topic of the ids of sessions that have ended. */
 const ENDED = 'sessions/ended'
 
-const keyOf = (id: string): string => `session/${id}`
+const keyOf = (id: string): string => SESSION_KEYS + id
 
 function restore(id: string, record: SessionRecord): LiveSession {
   const session = new LiveSession(id, codecOf(record.version), record.principal)
   const { client } = session
   client.info = record.info
   client.capabilities = record.capabilities
-  client.logLevel = record.logLevel
-  for (const uri of record.subscriptions) client.follow(uri)
+  client.adopt(record)
   return session
 }

@@ -29,14 +29,15 @@ const BATCH = 100
 export class StreamLog {
   readonly name: string
   readonly #store: Store
-  readonly #key: string
+  /** Its name among all logs. */
+  readonly key: string
   readonly #options: Required<ResumeOptions>
   #characters = 0
 
   constructor(store: Store, sessionId: string, { name, options }: { name: string; options: Required<ResumeOptions> }) {
     this.name = name
     this.#store = store
-    this.#key = `stream/${sessionId}/${name}`
+    this.key = `stream/${sessionId}/${name}`
     this.#options = options
   }
 
@@ -60,19 +61,19 @@ export class StreamLog {
   }
 
   drop(): Promise<void> {
-    return this.#store.drop(this.#key)
+    return this.#store.drop(this.key)
   }
 
   /** Whether everything after an event is still here. */
   async knows(eventId: string): Promise<boolean> {
-    return !(await this.#store.readAfter(this.#key, this.#entry(eventId), 1)).gap
+    return !(await this.#store.readAfter(this.key, this.#entry(eventId), 1)).gap
   }
 
   /** Everything after an event, up to now. @throws GapError when some of it is gone. */
   async *after(eventId: string): AsyncGenerator<StreamEvent> {
     let last = this.#entry(eventId)
     for (;;) {
-      const { entries, gap } = await this.#store.readAfter(this.#key, last, BATCH)
+      const { entries, gap } = await this.#store.readAfter(this.key, last, BATCH)
       if (gap) throw new GapError('Events of this stream are gone')
       for (const { id, value } of entries) {
         last = id
@@ -94,7 +95,7 @@ export class StreamLog {
   async #append(value: string): Promise<string> {
     const { entries: maxEntries, bytes: maxBytes, ttlMs } = this.#options
     this.#characters += value.length
-    return `${this.name}.${await this.#store.append(this.#key, value, { ttlMs, maxEntries, maxBytes })}`
+    return `${this.name}.${await this.#store.append(this.key, value, { ttlMs, maxEntries, maxBytes })}`
   }
 }
 

@@ -11,7 +11,7 @@ import { Client, type RunningCall } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
 import type { Exchange } from '../server/exchange.js'
 import { notified } from '../server/receive.js'
-import type { Server } from '../server/server.js'
+import type { Listening, Server } from '../server/server.js'
 
 /** Sends one message; a promise means that the channel is full, and resolves when it took the message. */
 export type Send = (message: string) => Promise<void> | undefined
@@ -20,6 +20,16 @@ export interface ConnectionOptions {
   readonly maxDepth: number
   /** What `connect` left behind; undefined without it. */
   readonly access: Access | undefined
+  /** Where messages wait for a client that does not read; undefined where none can wait. */
+  readonly pipe?: Pipe
+}
+
+/** A channel that fills up when its client does not read. */
+export interface Pipe {
+  /** Whether so much waits that nothing but answers is added. */
+  readonly overfull: boolean
+  /** Resolves when what waits has been read, or nobody is left to read it. */
+  room(): Promise<void>
 }
 
 const MODERN = codecOf('2026-07-28')
@@ -47,19 +57,41 @@ export class Connection implements Exchange {
   /** The client of versions that begin with `initialize`; one that never sends it is served as the version says. */
   readonly #session: Client
   #initialized = false
-  #stopListening = (): void => undefined
+  #listening: Listening | undefined
+  readonly #pipe: Pipe | undefined
+  /** Messages that the client has missed because it did not read. */
+  #missed = 0
   readonly #pending = new Set<PromiseLike<unknown>>()
 
-  constructor(server: Server, send: Send, { maxDepth, access }: ConnectionOptions) {
+  constructor(server: Server, send: Send, { maxDepth, access, pipe }: ConnectionOptions) {
     this.#server = server
     this.#send = send
     this.#maxDepth = maxDepth
     this.#access = access
+    this.#pipe = pipe
     this.#session = new Client(codecOf(ASSUMED_SESSION_VERSION), { calls: this.#calls, reachable: true })
   }
 
   send(message: string): Promise<void> | undefined {
-    return this.#send(message)
+    return this.deaf ? this.#drop() : this.#send(message)
+  }
+
+  get deaf(): boolean {
+    return this.#pipe?.overfull === true
+  }
+
+  /** Whoever cares waits until the client reads again. */
+  async #drop(): Promise<void> {
+    const { log } = this.#server
+    if (this.#missed++ === 0) {
+      log.tell('pipe_full')
+      void this.#pipe?.room().then(() => {
+        log.tell('pipe_read', { dropped: this.#missed })
+        this.#missed = 0
+        this.#listening?.missed()
+      })
+    }
+    await this.#pipe?.room()
   }
 
   receiveText(text: string): void {
@@ -83,7 +115,7 @@ export class Connection implements Exchange {
 
   /** Ends the running calls; what they would answer is not sent. */
   close(): void {
-    this.#stopListening()
+    this.#listening?.stop()
     for (const call of [...this.#calls.values()]) call.cancel('The connection was closed')
   }
 
@@ -158,7 +190,7 @@ export class Connection implements Exchange {
   #markInitialized(answer: Answer | undefined): void {
     if (this.#initialized || answer === undefined || answer.failure !== undefined) return
     this.#initialized = true
-    this.#stopListening = this.#server.listen(this.#session, this.#access, (message) => void this.#send(message))
+    this.#listening = this.#server.listen(this.#session, this.#access, (message) => void this.send(message))
   }
 
   #whenReady<Value>(value: Value | PromiseLike<Value>, use: (value: NonNullable<Value>) => void): void {

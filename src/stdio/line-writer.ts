@@ -1,11 +1,15 @@
 import type { Writable } from 'node:stream'
 
+/** Characters, or bytes once they are on their way, that a client may leave unread. */
+const MAX_UNREAD = 16_777_216
+
 /**
  * Writes messages as lines, in order. Those of one turn go out in one write: under load that is most of what stdio costs.
  */
 export class LineWriter {
   readonly #output: Writable
   #lines: string[] = []
+  #characters = 0
   #full: Promise<void> | undefined
   #broken = false
 
@@ -19,8 +23,20 @@ export class LineWriter {
 
   /** A promise where the output is full; it resolves when there is room again. */
   write(message: string): Promise<void> | undefined {
+    this.#characters += message.length
     if (this.#lines.push(message) === 1) queueMicrotask(() => this.#flush())
     return this.#full
+  }
+
+  /** Whether more waits to be read than a client may leave. */
+  get overfull(): boolean {
+    return this.#characters + this.#output.writableLength > MAX_UNREAD
+  }
+
+  /** Resolves when what waits has been read, or nobody is left to read it. */
+  async room(): Promise<void> {
+    this.#flush()
+    await this.#full
   }
 
   /** Resolves when everything that was written has left the process, or cannot any more. */
@@ -36,6 +52,7 @@ export class LineWriter {
     if (this.#lines.length === 0) return
     const text = `${this.#lines.join('\n')}\n`
     this.#lines = []
+    this.#characters = 0
     if (this.#broken || this.#output.destroyed || this.#output.write(text)) return
     this.#full ??= this.#room()
   }

@@ -51,8 +51,18 @@ export async function serveStdio<Assigns extends object>(
     throw error
   })
   const writer = new LineWriter(output)
-  const connection = new Connection(server, (message) => writer.write(message), { maxDepth: MAX_DEPTH, access })
-  await readLines(input, new LineSplitter(maxLineBytes), (line) => receive(connection, line, maxLineBytes))
+  const connection = new Connection(server, (message) => writer.write(message), {
+    maxDepth: MAX_DEPTH,
+    access,
+    pipe: writer,
+  })
+  await readLines(input, new LineSplitter(maxLineBytes), (line) => {
+    receive(connection, line, maxLineBytes)
+    // Each request that is read is an answer that waits.
+    if (!writer.overfull || input.isPaused()) return
+    input.pause()
+    void writer.room().then(() => input.resume())
+  })
   // What is open for good ends now; what runs gets its time.
   await server.close({ drainMs: DRAIN_MS })
   await connection.settled()

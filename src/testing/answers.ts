@@ -1,3 +1,4 @@
+import type { Awaitable } from '../awaitable.js'
 import type { ClientCapabilities } from '../protocol/model.js'
 
 type Members = Readonly<Record<string, unknown>>
@@ -8,11 +9,11 @@ export type ElicitAnswer = Members | 'accept' | 'decline' | 'cancel'
 /** How a test client answers what the server asks. */
 export interface AnswerOptions {
   /** Answers forms and URLs: gets the question's parameters and its key, where it has one. */
-  readonly elicit?: (params: Members, key: string | undefined) => ElicitAnswer | Promise<ElicitAnswer>
+  readonly elicit?: (params: Members, key: string | undefined) => Awaitable<ElicitAnswer>
   /** Answers `sampling/createMessage`: gives its result. */
-  readonly sample?: (params: Members) => Members | Promise<Members>
+  readonly sample?: (params: Members) => Awaitable<Members>
   /** Answers `roots/list`: gives the roots. */
-  readonly roots?: () => readonly Members[] | Promise<readonly Members[]>
+  readonly roots?: () => Awaitable<readonly Members[]>
 }
 
 /** Answers of one client, in the form of the wire. */

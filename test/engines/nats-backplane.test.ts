@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type NatsClient, natsBackplane } from 'phantom-mcp/nats'
+import { natsBackplane } from 'phantom-mcp/nats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine } from './_engine.js'
 import { connectTo, natsMissing, runNats, runPlainNats, urlOf } from './_nats.js'
@@ -15,7 +15,7 @@ describe('natsBackplane refuses', () => {
     (wrong) => {
       const told =
         "natsBackplane: the first argument must be a connection of nats.js: await connect({ servers }) of '@nats-io/transport-node'"
-      expect(() => natsBackplane(wrong as unknown as NatsClient)).toThrow(new TypeError(told))
+      expect(() => natsBackplane(wrong as unknown as NatsConnection)).toThrow(new TypeError(told))
     },
   )
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { createRouter, createServer } from 'phantom-mcp'
-import { type RedisClient, redisBackplane } from 'phantom-mcp/redis'
+import { redisBackplane } from 'phantom-mcp/redis'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Engine, freePort } from './_engine.js'
@@ -19,7 +19,7 @@ describe('redisBackplane refuses', () => {
   test.each([undefined, null, 'redis://127.0.0.1', {}, { evalsha: () => undefined }, () => undefined])(
     'what is no client: %s',
     (wrong) => {
-      expect(() => redisBackplane(wrong as unknown as RedisClient)).toThrow(new TypeError(NO_CLIENT))
+      expect(() => redisBackplane(wrong as unknown as Redis)).toThrow(new TypeError(NO_CLIENT))
     },
   )
 

@@ -26,7 +26,7 @@ export function fixture(): Fixture {
   const finished: string[] = []
   const here = new Map<string, Held>()
   const awaited = new Map<string, (held: Held) => void>()
-  const router = createRouter({ name: 'fixture', version: '1.0.0' })
+  const router = createRouter({ name: 'fixture', version: '1.0.0', secretKeyBase: 's'.repeat(64) })
 
   router.tool('echo', { input: { text: field.string({ required: true }) } }, ({ text }) => {
     entered.push('echo')

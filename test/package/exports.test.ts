@@ -23,7 +23,9 @@ describe('exported names', () => {
     expect(declared('phantom-mcp')).toMatchInlineSnapshot(`
       [
         "BodyTooLarge",
+        "ContinuationMoved",
         "Elicit",
+        "Extension",
         "McpError",
         "Prompt",
         "Resource",
@@ -42,8 +44,13 @@ describe('exported names', () => {
         "reject",
         "type Annotations",
         "type Answer",
+        "type Answers",
         "type AppendOptions",
         "type ArrayOptions",
+        "type AskOptions",
+        "type Asked",
+        "type Asking",
+        "type Asks",
         "type AudioContent",
         "type Awaitable",
         "type Backplane",
@@ -52,6 +59,7 @@ describe('exported names', () => {
         "type CacheOptions",
         "type Cached",
         "type CallFacts",
+        "type CallRef",
         "type CallerEvent",
         "type Challenge",
         "type ClientCapabilities",
@@ -64,17 +72,31 @@ describe('exported names', () => {
         "type Connecting",
         "type ContentBlock",
         "type ContentOptions",
+        "type ContinuationOptions",
         "type CorsOptions",
         "type CreateMessageParams",
         "type CreateMessageResult",
         "type DeclaredReturn",
+        "type Deferred",
         "type Definition",
         "type DefinitionBuilders",
         "type DispatchEvent",
         "type ElicitBuilders",
+        "type ElicitOptions",
+        "type ElicitationRequired",
         "type EmbeddedResource",
         "type ErrorCode",
         "type ExceptionEvent",
+        "type ExtensionBuilders",
+        "type ExtensionHost",
+        "type ExtensionListen",
+        "type ExtensionMethod",
+        "type ExtensionMethodOptions",
+        "type ExtensionOutcome",
+        "type ExtensionResources",
+        "type ExtensionRows",
+        "type ExtensionToolOption",
+        "type ExtensionToolOptions",
         "type Failure",
         "type Field",
         "type FieldBuilders",
@@ -94,6 +116,8 @@ describe('exported names', () => {
         "type ImageContent",
         "type Implementation",
         "type InferFields",
+        "type InputRequired",
+        "type InputRequiredOptions",
         "type IntegerOptions",
         "type Json",
         "type JsonSchema",
@@ -101,6 +125,7 @@ describe('exported names', () => {
         "type LegalReturn",
         "type LinkAttributes",
         "type LinkTarget",
+        "type ListenNotification",
         "type LogEntry",
         "type LogLevel",
         "type LogPart",
@@ -113,6 +138,10 @@ describe('exported names', () => {
         "type NumberOptions",
         "type Origins",
         "type Outcome",
+        "type OutcomeAnswer",
+        "type OutcomeCall",
+        "type Page",
+        "type ProgressRef",
         "type ProgressToken",
         "type PromptArgument",
         "type PromptArgumentSpec",
@@ -126,6 +155,7 @@ describe('exported names', () => {
         "type PromptResult",
         "type PromptSpec",
         "type ProtectedResourceOptions",
+        "type ProtocolVersion",
         "type PubSub",
         "type Question",
         "type Rate",
@@ -158,6 +188,7 @@ describe('exported names', () => {
         "type SamplingContent",
         "type SamplingMessage",
         "type SchemaPromptOptions",
+        "type SecretKeyBase",
         "type Server",
         "type ServerOptions",
         "type Session",
@@ -166,6 +197,10 @@ describe('exported names', () => {
         "type SetOptions",
         "type Shape",
         "type Sse2024Options",
+        "type Step",
+        "type StepHandler",
+        "type StepOptions",
+        "type StepReference",
         "type Store",
         "type StoredValue",
         "type StreamOpened",
@@ -178,6 +213,7 @@ describe('exported names', () => {
         "type ToolDefinition",
         "type ToolLimits",
         "type ToolOptions",
+        "type ToolOutcome",
         "type ToolParams",
         "type ToolResult",
         "type ToolResultContent",
@@ -187,6 +223,7 @@ describe('exported names', () => {
         "type TraceContext",
         "type Unsubscribe",
         "type UriParams",
+        "type UrlQuestion",
         "unauthorized",
         "withCache",
       ]
@@ -233,9 +270,11 @@ describe('exported names', () => {
         "connect",
         "matchers",
         "memoryWire",
+        "type AnswerOptions",
         "type CallToolResult",
         "type ClientOptions",
         "type CompleteResult",
+        "type ElicitAnswer",
         "type ExpectedElicitation",
         "type ExpectedLog",
         "type ExpectedMedia",
@@ -273,10 +312,46 @@ describe('exported names', () => {
     expect(declared('phantom-mcp/redis')).toMatchInlineSnapshot(`
       [
         "redisBackplane",
-        "type IoredisClient",
-        "type NodeRedisClient",
         "type RedisBackplaneOptions",
-        "type RedisClient",
+      ]
+    `)
+  })
+
+  it('phantom-mcp/nats', () => {
+    expect(declared('phantom-mcp/nats')).toMatchInlineSnapshot(`
+      [
+        "natsBackplane",
+        "type NatsBackplaneOptions",
+      ]
+    `)
+  })
+
+  it('phantom-mcp/skills', () => {
+    expect(declared('phantom-mcp/skills')).toMatchInlineSnapshot(`
+      [
+        "Skill",
+        "skills",
+        "type Frontmatter",
+        "type SkillBuilders",
+        "type SkillContent",
+        "type SkillFile",
+        "type SkillHandler",
+        "type SkillList",
+        "type SkillMemory",
+        "type SkillOptions",
+        "type SkillParams",
+        "type SkillSource",
+        "type Skills",
+        "type SkillsOptions",
+      ]
+    `)
+  })
+
+  it('phantom-mcp/skills/node', () => {
+    expect(declared('phantom-mcp/skills/node')).toMatchInlineSnapshot(`
+      [
+        "fromDirectory",
+        "type DirectoryOptions",
       ]
     `)
   })
@@ -287,9 +362,12 @@ describe('exported names', () => {
       'phantom-mcp/node',
       'phantom-mcp/fetch',
       'phantom-mcp/stdio',
+      'phantom-mcp/skills',
+      'phantom-mcp/skills/node',
       'phantom-mcp/testing',
       'phantom-mcp/testing/vitest',
       'phantom-mcp/redis',
+      'phantom-mcp/nats',
     ])
   })
 })

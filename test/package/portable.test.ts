@@ -3,9 +3,16 @@ import { type BuildOptions, buildSync } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { entries, root } from './_package.js'
 
-// The root, fetch, testing and the backplanes run on any host with web standards: bundled for a browser they leave no node: import.
+// The root, fetch, testing, skills and the backplanes run on any host with web standards: bundled for a browser they leave no node: import.
 
-const portable = ['phantom-mcp', 'phantom-mcp/fetch', 'phantom-mcp/testing', 'phantom-mcp/redis']
+const portable = [
+  'phantom-mcp',
+  'phantom-mcp/fetch',
+  'phantom-mcp/testing',
+  'phantom-mcp/redis',
+  'phantom-mcp/nats',
+  'phantom-mcp/skills',
+]
 
 describe.each(portable)('%s for a browser', (entry) => {
   it('imports nothing of Node', () => {

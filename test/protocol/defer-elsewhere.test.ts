@@ -31,9 +31,9 @@ async function pair(backplanes: readonly [Backplane, Backplane], deferMs = 60_00
 
 /** A backplane in which some rings are lost. */
 function deaf(shared: Backplane, hears: (message: string) => boolean): Backplane {
-  const { store, pubSub } = shared
+  const { pubSub } = shared
   return {
-    store,
+    ...shared,
     pubSub: {
       subscribe: (topic, listener) => pubSub.subscribe(topic, listener),
       publish: async (topic, message) => (hears(message) ? await pubSub.publish(topic, message) : undefined),
@@ -94,7 +94,7 @@ describe('a deferred answer from another process', () => {
   test('comes although the line of its process could not be opened', async () => {
     const shared = memoryBackplane()
     const broken: Backplane = {
-      store: shared.store,
+      ...shared,
       pubSub: {
         publish: shared.pubSub.publish.bind(shared.pubSub),
         subscribe: () => Promise.reject(new Error('away')),
@@ -114,7 +114,7 @@ describe('a deferred answer from another process', () => {
   test('rejects with an error that can be tried again when the store is away', async () => {
     const shared = memoryBackplane()
     const away = { ...shared.store, set: () => Promise.reject(new Error('no store')) }
-    const { worker } = await pair([shared, { store: away, pubSub: shared.pubSub }])
+    const { worker } = await pair([shared, { ...shared, store: away }])
     await expect(worker.respond({ call: 'a', node: 'gone' }, 'x')).rejects.toMatchObject({
       name: 'McpError',
       data: { reason: 'backplane', retryable: true },

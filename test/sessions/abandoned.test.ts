@@ -1,7 +1,7 @@
 import { queryObjects } from 'node:v8'
 import { memoryBackplane } from 'phantom-mcp'
 import { expect, test, vi } from 'vitest'
-import { LiveSession } from '../../src/server/sessions.js'
+import { LiveSession } from '../../src/server/live-session.js'
 import { PATIENT } from '../_messages.js'
 import { verifies } from '../_setup.js'
 import { failOnWarnings } from '../_warnings.js'

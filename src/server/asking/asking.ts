@@ -3,6 +3,7 @@ import { McpError } from '../../errors.js'
 import { LONGEST_TIMER_MS } from '../../options.js'
 import type { ClientCapabilities, Result } from '../../protocol/model.js'
 import { type Asked, type AskOptions, isAsked } from '../../router/asked.js'
+import { isDeferred } from '../../router/deferred.js'
 import {
   type Asks,
   type ElicitationRequired,
@@ -61,7 +62,10 @@ export class Asking implements Asker<CallSession> {
 
   /** What is asked by returning it is asked; what comes later is waited for. */
   #settled(session: CallSession, value: unknown, run: RunHandler): unknown {
-    return isAsks(value) ? this.#ask(session, value, run) : whenAnswered(session, value)
+    if (isAsks(value)) return this.#ask(session, value, run)
+    // The handler has done its part: its place is free, and its time does not count any more.
+    if (isDeferred(value)) session.pausing.pause()
+    return whenAnswered(session, value)
   }
 
   /** @throws TypeError for keys that are not told apart, or a time that no timer takes. */

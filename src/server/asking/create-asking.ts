@@ -1,6 +1,5 @@
 import type { CallSession } from '../call-session.js'
 import type { Nodes } from '../nodes.js'
-import { reachableStore } from '../reachable-store.js'
 import type { ResolvedServerOptions } from '../server-options.js'
 import { Asking, type AskingParts } from './asking.js'
 import { Once } from './once.js'
@@ -17,10 +16,9 @@ export interface CreateAskingParts extends Pick<AskingParts, 'streamOf'> {
 
 /** All that asks clients, for one server. */
 export function createAsking(options: ResolvedServerOptions, parts: CreateAskingParts): Asking {
-  const { clock, continuations, requestStateTtlMs: stateTtlMs } = options
+  const { backplane, clock, continuations, requestStateTtlMs: stateTtlMs } = options
   const { nodes, secrets, streamOf, report } = parts
-  const store = reachableStore(options.backplane.store)
-  const backplane = { ...options.backplane, store }
+  const { store } = backplane
   const ids = (): string => crypto.randomUUID()
   const states = new RoundStates({
     seal: () => secrets.seal(),

@@ -71,6 +71,9 @@ export const listen: OperationHandler = async (context, session) => {
       throw new McpError('INTERNAL_ERROR', 'The server is shutting down: try again', { data: RETRYABLE })
     const [honoured, keys] = answered
     const meta = { [SUBSCRIPTION_ID]: session.requestId }
+    const finished = new Promise<void>((resolve) => {
+      session.onFinish = resolve
+    })
     // Whatever happens from here on is told behind the acknowledgement, never before it.
     void session.notify('notifications/subscriptions/acknowledged', {
       _meta: meta,
@@ -82,9 +85,6 @@ export const listen: OperationHandler = async (context, session) => {
       lists: new Set(LISTS.filter(([key]) => honoured[key]).map(([, kind]) => kind)),
       resources: new Set(honoured.resourceSubscriptions?.map(followedUri)),
       tell: (method, params) => void session.notify(method, { ...params, _meta: meta }),
-    })
-    const finished = new Promise<void>((resolve) => {
-      session.onFinish = resolve
     })
     await Promise.race([closed, finished]).finally(remove)
     // Both the cancellation page and the subscriptions page are met so: the notification first, the result behind it.

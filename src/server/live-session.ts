@@ -1,0 +1,62 @@
+import type { Codec } from '../protocol/codec.js'
+import type { RequestId } from '../protocol/jsonrpc.js'
+import { Client, type RunningCall } from './client.js'
+
+/** A session while something of it is here: a request, a running call, or its stream. */
+export class LiveSession {
+  readonly id: string
+  readonly client: Client
+  readonly principal: string | null
+  /** Requests and streams that hold it here. */
+  holds = 0
+  /** Its stream, where it was opened here: without a connection it holds the session, but does not use it. */
+  stream: { readonly attached: boolean } | undefined
+  writtenMs = 0
+  /** Of its record; null before there is one. */
+  revision: string | null = null
+  /** When the store drops the record if nobody writes it again. */
+  keptUntilMs = 0
+  /** The last write of its record. */
+  written: Promise<unknown> = Promise.resolve()
+  ended = false
+  #onEnd: Set<EndListener> | undefined
+
+  constructor(id: string, codec: Codec, principal: string | null) {
+    this.id = id
+    this.principal = principal
+    this.client = new Client(codec, { sessionId: id, reachable: true, calls: new Map<RequestId, RunningCall>() })
+  }
+
+  /** Whether no request and no connection uses it. */
+  get idle(): boolean {
+    return this.holds === (this.stream?.attached === false ? 1 : 0)
+  }
+
+  /** Returns the way to stop being told. */
+  onEnd(listener: EndListener): () => void {
+    this.#onEnd ??= new Set()
+    this.#onEnd.add(listener)
+    return () => this.#onEnd?.delete(listener)
+  }
+
+  /** The session is over. Nothing happens the second time. */
+  end(): void {
+    if (this.ended) return
+    for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The session has ended')
+    this.#close('ended')
+  }
+
+  /** This node lets the session go; another one, or a later one, may go on with it. */
+  leave(): void {
+    if (!this.ended) this.#close('left')
+  }
+
+  #close(how: Ending): void {
+    this.ended = true
+    for (const listener of [...(this.#onEnd ?? [])]) listener(how)
+  }
+}
+
+/** A session that ends is gone for ever; one that was left goes on elsewhere. */
+export type Ending = 'ended' | 'left'
+type EndListener = (how: Ending) => void

@@ -1,0 +1,77 @@
+import type { Kind } from '../router/catalogue.js'
+import type { Authorizing } from './authorize.js'
+import { type Listener, Listeners } from './listeners.js'
+import type { Nodes } from './nodes.js'
+
+/** Milliseconds in which a node says how many of its listeners it has told. */
+const TOLD_MS = 2_000
+/** Milliseconds for which a node knows what it has told, for a session that goes on with its stream on another one. */
+const REMEMBERED_MS = 20_000
+
+type Told = { readonly list: Kind } | { readonly resources: readonly string[] }
+
+interface Notice {
+  readonly id: string
+  readonly told: Told
+}
+
+/** What the application tells: to those who listen here, and on every other node. */
+export class Notices {
+  readonly #nodes: Nodes
+  readonly #listeners: Listeners
+  readonly #authorizing: () => Authorizing
+  readonly #recent = new Map<string, { readonly told: Told; readonly atMs: number }>()
+
+  constructor(nodes: Nodes, listeners: Listeners, authorizing: () => Authorizing) {
+    this.#nodes = nodes
+    this.#listeners = listeners
+    this.#authorizing = authorizing
+    nodes.on('notice', (notice: Notice) => this.#take(notice))
+  }
+
+  /** A list has changed. Resolves to how many were told, of those whose node has said so in time. */
+  listChanged(list: Kind): Promise<number> {
+    return this.#tell({ list })
+  }
+
+  /** Resources have changed: each follower is asked about once, for all of them. Resolves like {@link listChanged}. */
+  resourcesUpdated(resources: readonly string[]): Promise<number> {
+    return this.#tell({ resources })
+  }
+
+  /** What was told here a moment ago. */
+  get recent(): readonly string[] {
+    return [...this.#recent.keys()]
+  }
+
+  /** Tells one that begins to listen here what was told while it was on its way from a node that has told it `known`. */
+  async catchUp(listener: Listener, known: readonly string[]): Promise<void> {
+    const one = new Listeners()
+    one.add(listener)
+    for (const [id, { told }] of [...this.#recent]) if (!known.includes(id)) await this.#tellAll(one, told)
+  }
+
+  async #tell(told: Told): Promise<number> {
+    const { shared } = this.#nodes
+    if (!shared) return await this.#tellAll(this.#listeners, told)
+    const notice: Notice = { id: crypto.randomUUID(), told }
+    const here = this.#take(notice)
+    const there = await this.#nodes.askAll<number>({ type: 'notice', body: notice }, TOLD_MS)
+    return there.reduce((sum, count) => sum + count, await here)
+  }
+
+  #take({ id, told }: Notice): Promise<number> {
+    const now = Date.now()
+    for (const [old, { atMs }] of this.#recent) {
+      if (now - atMs <= REMEMBERED_MS) break
+      this.#recent.delete(old)
+    }
+    this.#recent.set(id, { told, atMs: now })
+    return this.#tellAll(this.#listeners, told)
+  }
+
+  async #tellAll(listeners: Listeners, told: Told): Promise<number> {
+    if ('list' in told) return listeners.listChanged(told.list)
+    return await listeners.resourcesUpdated(this.#authorizing(), told.resources)
+  }
+}

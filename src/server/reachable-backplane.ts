@@ -1,0 +1,88 @@
+import type { Backplane } from '../backplane/backplane.js'
+import type { PubSub } from '../backplane/pub-sub.js'
+import type { Store } from '../backplane/store.js'
+import { McpError } from '../errors.js'
+import type { OperatorLog } from './operator-log.js'
+import { settledWithin } from './settled-within.js'
+
+export interface ReachableOptions {
+  /** Milliseconds that a call may take. */
+  readonly timeoutMs: number
+  readonly log: OperatorLog
+}
+
+/** One half of the backplane: the operator hears once that it is away, and once that it is back. */
+class Part {
+  readonly #name: 'store' | 'pubSub'
+  readonly #options: ReachableOptions
+  #failures = 0
+
+  constructor(name: 'store' | 'pubSub', options: ReachableOptions) {
+    this.#name = name
+    this.#options = options
+  }
+
+  async reached<Value>(operation: string, run: () => Promise<Value>): Promise<Value> {
+    const { timeoutMs, log } = this.#options
+    const part = this.#name
+    try {
+      const value = await settledWithin(`${part}.${operation}`, timeoutMs, run())
+      if (this.#failures > 0) log.tell('backplane_recovered', { part, failures: this.#failures })
+      this.#failures = 0
+      return value
+    } catch (error) {
+      if (this.#failures === 0) log.tell('backplane_failed', { part, operation, error: nameOf(error) })
+      this.#failures++
+      throw error
+    }
+  }
+}
+
+/** Messages of engines may quote addresses and values; `onError` gets the whole of it. */
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
+
+/** What is asked of the backplane settles in time; the store's failures are retryable errors, with what really happened as their cause. */
+export function reachableBackplane(backplane: Backplane, options: ReachableOptions): Backplane {
+  const { store, pubSub } = backplane
+  return { ...backplane, store: reachableStore(store, options), pubSub: reachablePubSub(pubSub, options) }
+}
+
+function reachableStore(store: Store, options: ReachableOptions): Store {
+  const part = new Part('store', options)
+  const reached = async <Value>(operation: keyof Store, run: () => Promise<Value>): Promise<Value> => {
+    try {
+      return await part.reached(operation, run)
+    } catch (cause) {
+      const data = { reason: 'backplane', retryable: true }
+      throw new McpError('INTERNAL_ERROR', 'The server cannot reach its store: try again', { data, cause })
+    }
+  }
+  return {
+    get: (key) => reached('get', () => store.get(key)),
+    set: (key, value, how) => reached('set', () => store.set(key, value, how)),
+    delete: (key, ifRevision) => reached('delete', () => store.delete(key, ifRevision)),
+    claim: (key, owner, ttlMs) => reached('claim', () => store.claim(key, owner, ttlMs)),
+    release: (key, owner) => reached('release', () => store.release(key, owner)),
+    list: (prefix) => store.list(prefix),
+    append: (log, value, how) => reached('append', () => store.append(log, value, how)),
+    readAfter: (log, id, limit) => reached('readAfter', () => store.readAfter(log, id, limit)),
+    drop: (log) => reached('drop', () => store.drop(log)),
+  }
+}
+
+function reachablePubSub(pubSub: PubSub, options: ReachableOptions): PubSub {
+  const part = new Part('pubSub', options)
+  return {
+    publish: (topic, message) => part.reached('publish', () => pubSub.publish(topic, message)),
+    subscribe: async (topic, listener) => {
+      const subscribing = pubSub.subscribe(topic, listener)
+      try {
+        return await part.reached('subscribe', () => subscribing)
+      } catch (error) {
+        // One that comes late is nobody's.
+        subscribing.then((unsubscribe) => unsubscribe()).catch(() => undefined)
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,1 @@
+export { type DirectoryOptions, fromDirectory } from './from-directory.js'
