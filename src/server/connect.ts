@@ -18,12 +18,17 @@ export async function connectCaller(
   const answer: unknown = await connect(access, request)
   if (isRefusal(answer)) return answer
   if (answer !== access) throw new TypeError('connect must return the session that it was given, or a refusal')
+  nameCaller(access, principal)
+  return access
+}
+
+/** Asks the application what to call a caller. @throws what `principal` throws, and a TypeError for what it must not return. */
+export function nameCaller(access: Access, principal: AnyRouterOptions['principal']): void {
   const name: unknown = principal?.(access as never)
   if (name !== null && (typeof name !== 'string' || name === '')) {
     throw new TypeError('principal must return a string that is not empty, or null')
   }
   access.principal = name
-  return access
 }
 
 /** What is known of a caller without an HTTP request. */

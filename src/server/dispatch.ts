@@ -189,7 +189,7 @@ export class Dispatcher {
     const { rounds } = this.#context.asking
     rounds.drain()
     const deadline = Date.now() + ms
-    while (this.#running.size + rounds.parked > 0 && Date.now() < deadline) await elapsed(Math.min(DRAIN_CHECK_MS, ms))
+    while (this.#running.size + rounds.busy > 0 && Date.now() < deadline) await elapsed(Math.min(DRAIN_CHECK_MS, ms))
     const shuttingDown = new McpError(SHUTTING_DOWN.code, SHUTTING_DOWN.message, SHUTTING_DOWN)
     const left = [...this.#running]
     const aborted = left.length + rounds.parked

@@ -10,6 +10,8 @@ export class LogFollower {
   readonly #backplane: Backplane
   readonly #log: string
   readonly #entries: string[] = []
+  /** Entries were dropped before they could be read. */
+  missed = false
   #last: string | undefined
   #unsubscribe: Unsubscribe | undefined
   #ring: () => void = () => undefined
@@ -47,7 +49,8 @@ export class LogFollower {
   }
 
   async #read(): Promise<void> {
-    const { entries } = await this.#backplane.store.readAfter(this.#log, this.#last, BATCH)
+    const { entries, gap } = await this.#backplane.store.readAfter(this.#log, this.#last, BATCH)
+    this.missed ||= gap
     for (const { id, value } of entries) {
       if (this.#last !== undefined && id <= this.#last) continue
       this.#last = id
@@ -62,7 +65,7 @@ export interface LogBounds {
   readonly maxBytes: number
 }
 
-/** Appends to a log, then tells who follows it: what is there is not lost, whoever misses the bell. */
+/** Appends to a log, then tells who follows it: what is there is not lost, whoever misses the bell, or if it cannot be rung. */
 export async function appendTo(
   { store, pubSub }: Backplane,
   log: string,
@@ -70,7 +73,7 @@ export async function appendTo(
 ): Promise<void> {
   const { value, ...bounds } = entry
   await store.append(log, value, bounds)
-  await pubSub.publish(log, '')
+  await pubSub.publish(log, '').catch(() => undefined)
 }
 
 /** Resolves when it has rung, or after `ms`. @throws what the signal is aborted with. */

@@ -41,6 +41,10 @@ export class Nodes {
   readonly #asked = new Map<string, (answer: unknown) => void>()
   #timer: ReturnType<typeof setInterval> | undefined
   #subscribed: Promise<Unsubscribe | undefined> | undefined
+  /** When this node gave its last sign of life; where timers stand still between requests, that is not the last beat. */
+  #seenMs = Number.NEGATIVE_INFINITY
+  #seen: Promise<unknown> = Promise.resolve()
+  #stopped = false
   #last: string | undefined
   #reading: Promise<void> = Promise.resolve()
 
@@ -60,30 +64,42 @@ export class Nodes {
     this.#listeners.set(type, listener)
   }
 
+  /** Milliseconds between two looks for whether another node is alive. */
+  get lookMs(): number {
+    return this.#options.heartbeatMs
+  }
+
   /** From here on others see this node, and can write to it. Nothing happens the second time. Never rejects. */
   async start(): Promise<void> {
-    if (!this.shared) return
-    const { backplane, heartbeatMs, report } = this.#options
-    this.#subscribed ??= backplane.pubSub
-      .subscribe(topicOf(this.id), () => this.#look())
-      .catch((error: unknown) => {
-        report(error)
-        return undefined
-      })
+    if (!this.shared || this.#stopped) return
+    const { heartbeatMs } = this.#options
     if (this.#timer === undefined) {
       this.#timer = setInterval(() => this.#beat(), heartbeatMs)
       ;(this.#timer as { unref?(): void }).unref?.()
-      this.#beat()
     }
-    await this.#subscribed
+    if (Date.now() - this.#seenMs >= heartbeatMs) this.#beat()
+    await Promise.all([this.#subscribe(), this.#seen])
+  }
+
+  /** A backplane that is away is asked again the next time; until then letters are found by looking. */
+  #subscribe(): Promise<unknown> {
+    const { backplane, report } = this.#options
+    this.#subscribed ??= backplane.pubSub
+      .subscribe(topicOf(this.id), () => this.#look())
+      .catch((error: unknown) => {
+        this.#subscribed = undefined
+        report(error)
+        return undefined
+      })
+    return this.#subscribed
   }
 
   /** Others see at once that it is gone. */
   async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer === undefined) return
     clearInterval(this.#timer)
-    this.#timer = undefined
     const { backplane, report } = this.#options
-    if (this.#subscribed === undefined) return
     const unsubscribe = await this.#subscribed
     await unsubscribe?.().catch(report)
     await backplane.store.release(leaseOf(this.id), this.id).catch(report)
@@ -140,15 +156,16 @@ export class Nodes {
   }
 
   async #write(node: string, letter: Letter): Promise<void> {
-    const { store, pubSub } = this.#options.backplane
-    await store.append(inboxOf(node), JSON.stringify(letter), INBOX)
-    await pubSub.publish(topicOf(node), '')
+    const { backplane, report } = this.#options
+    await backplane.store.append(inboxOf(node), JSON.stringify(letter), INBOX)
+    await backplane.pubSub.publish(topicOf(node), '').catch(report)
   }
 
   #beat(): void {
     const { backplane, heartbeatMs, report } = this.#options
-    backplane.store.claim(leaseOf(this.id), this.id, heartbeatMs * MISSED).catch(report)
+    this.#seenMs = Date.now()
     this.#look()
+    this.#seen = backplane.store.claim(leaseOf(this.id), this.id, heartbeatMs * MISSED).catch(report)
   }
 
   #look(): void {

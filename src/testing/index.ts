@@ -12,11 +12,11 @@ export {
   RpcError,
   TestClient,
 } from './client.js'
-export { connect } from './connect.js'
+export { type ConnectOptions, connect } from './connect.js'
 export type { MatcherContext, MatcherVerdict } from './matcher.js'
 export type { ExpectedMedia, ExpectedResource, ExpectedText } from './matcher-content.js'
 export type { ExpectedElicitation, ExpectedRpcError } from './matcher-errors.js'
 export type { ExpectedLog, ExpectedProgress } from './matcher-heard.js'
 export type { ExpectedRole } from './matcher-reads.js'
 export { type MatcherFunctions, type McpMatchers, matchers } from './matchers.js'
-export { memoryWire, type Wire, type WireMessage } from './wire.js'
+export { type MemoryWireOptions, memoryWire, type Wire, type WireMessage } from './wire.js'

@@ -17,7 +17,7 @@ import type { Step } from '../../router/step.js'
 import { Tool } from '../../router/tool-result.js'
 import type { CallSession } from '../call-session.js'
 import { whenAnswered } from '../deferral.js'
-import { handlerChanged } from './chain.js'
+import { ContinuationMoved, handlerChanged } from './chain.js'
 import { ANSWER_MS } from './continuation-options.js'
 import { digest } from './digest.js'
 import type { Once } from './once.js'
@@ -103,6 +103,7 @@ export class Asking implements Asker<CallSession> {
     key: string,
     run: (idempotencyKey: string) => Awaitable<Value>,
   ): Promise<Value> {
+    if (session.reason instanceof ContinuationMoved) throw session.reason
     // A handler that cannot ask is run once, and nothing of it again.
     const chain = this.rounds.chainOf(session.thread ?? new Thread(NOTHING))
     return await this.#parts.once.run(chain, key, run)

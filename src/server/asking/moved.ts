@@ -30,3 +30,11 @@ export function nodeDied(): McpError {
   const data = { reason: 'node_died', retryable: true }
   return new McpError('INTERNAL_ERROR', 'The node that served this call is gone: try again', { data })
 }
+
+/** The client did not read as fast as it was told, on its way from another node; what came of its call is kept for it. */
+export function toldTooMuch(): McpError {
+  const data = { reason: 'told_too_much', retryable: true }
+  return new McpError('INTERNAL_ERROR', 'Some of what this call told was lost on its way: try again for its result', {
+    data,
+  })
+}

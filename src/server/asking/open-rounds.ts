@@ -10,10 +10,11 @@ import { Chain, ContinuationMoved, handlerChanged, type Recorded } from './chain
 import type { ContinuationOptions } from './continuation-options.js'
 import { digest } from './digest.js'
 import { InputRequiredResult } from './input-required-result.js'
+import { nodeDied, toFailed } from './moved.js'
 import { type Parked, ParkedHandlers } from './parked.js'
 import { UNSUPPORTED } from './requests.js'
 import type { RoundLog } from './round-log.js'
-import type { RoundStates } from './round-states.js'
+import { type RoundStates, refuseState } from './round-states.js'
 import type { NamedQuestion, Target, Thread } from './thread.js'
 
 export interface RoundsOptions {
@@ -130,8 +131,9 @@ export class OpenRounds {
     if (thread.waiting === undefined) return chain.settleOpen(UNSUPPORTED)
     const { continuations, clock, nodes, states } = this.#options
     if (continuations.mode === 'replay' && !thread.target.replay) throw notReplayable(thread.target)
+    const parks = continuations.mode === 'park'
     // Whoever gets the answer must be able to find this node.
-    await nodes.start()
+    if (parks) await nodes.start()
     const asked = [...chain.open]
     const timeoutMs = Math.min(...asked.map(([, open]) => open.timeoutMs))
     const deadlineMs = clock() + timeoutMs
@@ -144,7 +146,7 @@ export class OpenRounds {
       chain: chain.id,
       round,
       kind: 'inline',
-      node: nodes.id,
+      node: parks ? nodes.id : '',
       open: Object.fromEntries(marks),
       recorded: Object.fromEntries(chain.recorded),
       once: Object.fromEntries(chain.onceValues),
@@ -207,8 +209,13 @@ export class OpenRounds {
   async #timeOut(parked: ParkedThread): Promise<void> {
     const { session, thread } = parked
     const chain = this.chainOf(thread)
-    if (!(await this.#options.log.claim(parked, MARGIN_MS))) return this.parked.move(parked)
-    if (!this.parked.take(parked)) return
+    const { log } = this.#options
+    const claim = await log.claim(parked, MARGIN_MS)
+    if (claim === undefined) return this.parked.move(parked)
+    const isHere = this.parked.take(parked)
+    // Who comes too late at the same time waits for what comes of the round.
+    await log.done(claim, toFailed(refuseState('expired'), ignore))
+    if (!isHere) return
     thread.phase = 'over'
     session.close()
     await session.pausing.resume()
@@ -220,11 +227,23 @@ export class OpenRounds {
   fail(session: CallSession, thread: Thread, error: unknown): Error {
     const reason = error instanceof Error ? error : new Error('The call cannot go on', { cause: error })
     thread.finish()?.reject(reason)
+    return this.#abort(session, thread, reason)
+  }
+
+  /** A call that goes on on another node: its client has to go there. */
+  leave(session: CallSession, thread: Thread): void {
+    thread.finish()?.reject(nodeDied())
+    this.#abort(session, thread, new ContinuationMoved())
+  }
+
+  #abort(session: CallSession, thread: Thread, reason: Error): Error {
     session.expire(reason)
     this.chainOf(thread).rejectOpen(reason)
     return reason
   }
 }
+
+const ignore = (): void => undefined
 
 interface AskedQuestion {
   readonly question: Question<unknown>

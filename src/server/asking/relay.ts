@@ -7,7 +7,7 @@ import { Client } from '../client.js'
 import type { Exchange } from '../exchange.js'
 import { appendTo, LOOK_MS, LogFollower } from '../log-follower.js'
 import type { Nodes } from '../nodes.js'
-import { type Moved, nodeDied, toFailed, toMoved, unwrap } from './moved.js'
+import { type Moved, nodeDied, toFailed, toldTooMuch, toMoved, unwrap } from './moved.js'
 import type { RoundState } from './round-states.js'
 
 export interface RelayOptions {
@@ -42,6 +42,8 @@ export class Relay {
   readonly #options: RelayOptions
   /** Requests that were taken over from other nodes. */
   readonly #taken = new Map<string, CallSession>()
+  /** What is being told of each. */
+  readonly #telling = new Map<string, Promise<void>>()
 
   constructor(options: RelayOptions) {
     this.#options = options
@@ -49,18 +51,22 @@ export class Relay {
   }
 
   /** What the handler comes to; undefined when its node does not go on with it. @throws McpError of the handler. */
-  async offer(session: CallSession, state: RoundState): Promise<(() => Promise<Result>) | undefined> {
-    const { nodes, backplane, ids } = this.#options
+  async offer(session: CallSession, state: RoundState): Promise<Result | undefined> {
+    const { nodes, backplane, ids, report } = this.#options
     if (state.node === nodes.id || !(await nodes.isAlive(state.node))) return undefined
     const relay = ids()
     const follower = await LogFollower.open(backplane, logOf(relay))
-    const taken = await this.#isTaken(follower, session, { relay, state }).catch(async (error: unknown) => {
-      await follower.close()
+    try {
+      const taken = await this.#isTaken(follower, session, { relay, state })
+      return taken ? await this.#follow(follower, session, state.node) : undefined
+    } catch (error) {
+      if (session.reason !== undefined) {
+        await nodes.send(state.node, 'hang-up', relay).catch((failure: unknown) => report(failure, session))
+      }
       throw error
-    })
-    if (taken) return () => this.#follow(follower, session, { relay, node: state.node })
-    await follower.close()
-    return undefined
+    } finally {
+      await follower.close()
+    }
   }
 
   async #isTaken(
@@ -85,30 +91,19 @@ export class Relay {
     return first !== undefined && (JSON.parse(first) as { taken?: boolean }).taken === true
   }
 
-  async #follow(
-    follower: LogFollower,
-    session: CallSession,
-    { relay, node }: { readonly relay: string; readonly node: string },
-  ): Promise<Result> {
-    const { nodes, report } = this.#options
-    try {
-      for (;;) {
-        const entry = await follower.next(LOOK_MS, session.signal)
-        if (entry === undefined) {
-          if (!(await nodes.isAlive(node))) throw nodeDied()
-          continue
-        }
-        const told = JSON.parse(entry) as Told
-        if ('moved' in told) return unwrap(told.moved)
-        if ('message' in told) await session.send(told.message)
+  async #follow(follower: LogFollower, session: CallSession, node: string): Promise<Result> {
+    const { nodes } = this.#options
+    const lookMs = Math.min(LOOK_MS, nodes.lookMs)
+    for (;;) {
+      const entry = await follower.next(lookMs, session.signal)
+      if (follower.missed) throw toldTooMuch()
+      if (entry === undefined) {
+        if (!(await nodes.isAlive(node))) throw nodeDied()
+        continue
       }
-    } catch (error) {
-      if (session.reason !== undefined) {
-        await nodes.send(node, 'hang-up', relay).catch((failure: unknown) => report(failure, session))
-      }
-      throw error
-    } finally {
-      await follower.close()
+      const told = JSON.parse(entry) as Told
+      if ('moved' in told) return unwrap(told.moved)
+      if ('message' in told) await session.send(told.message)
     }
   }
 
@@ -150,13 +145,18 @@ export class Relay {
     return session
   }
 
-  async #tell({ relay }: FollowUp, told: Told): Promise<void> {
+  /** One thing after the other, and what came of it last. Never rejects. */
+  #tell({ relay }: FollowUp, told: Told): Promise<void> {
     const { backplane, report } = this.#options
-    try {
-      await appendTo(backplane, logOf(relay), { value: JSON.stringify(told), ...BOUNDS })
-    } catch (error) {
-      report(error, undefined)
-    }
+    const append = (): Promise<void> => appendTo(backplane, logOf(relay), { value: JSON.stringify(told), ...BOUNDS })
+    const telling = (this.#telling.get(relay) ?? Promise.resolve())
+      .then(append)
+      .catch((error: unknown) => report(error, undefined))
+      .finally(() => {
+        if (this.#telling.get(relay) === telling) this.#telling.delete(relay)
+      })
+    this.#telling.set(relay, telling)
+    return telling
   }
 }
 

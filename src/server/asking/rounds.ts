@@ -10,9 +10,10 @@ import type { Exchange } from '../exchange.js'
 import { Chain, ContinuationMoved, type Recorded } from './chain.js'
 import { digest } from './digest.js'
 import { InputRequiredResult } from './input-required-result.js'
-import { toFailed, toMoved } from './moved.js'
+import { toFailed, toMoved, unwrap } from './moved.js'
 import { inputRequest, MARGIN_MS, OpenRounds, type ParkedThread, type RoundsOptions } from './open-rounds.js'
 import { type FollowUp, Relay } from './relay.js'
+import type { Claim, RoundName } from './round-log.js'
 import { type RoundState, refuseState } from './round-states.js'
 import { type NamedQuestion, type Target, Thread } from './thread.js'
 
@@ -33,17 +34,24 @@ export class Rounds {
   readonly #options: RoundsOptions
   readonly #open: OpenRounds
   readonly #relay: Relay
+  readonly #served = new Set<Served>()
 
   constructor(options: RoundsOptions) {
     this.#options = options
     this.#open = new OpenRounds(options)
     this.#relay = new Relay(options)
     options.nodes.on('follow-up', (followUp: FollowUp) => this.#takeOver(followUp))
+    options.nodes.on('moved', (round: RoundName) => this.#moved(round))
   }
 
   /** Handlers that wait here. */
   get parked(): number {
     return this.#open.parked.size
+  }
+
+  /** Handlers that wait here, and those that were answered, whichever node has their requests. */
+  get busy(): number {
+    return this.#open.parked.size + this.#served.size
   }
 
   /** Those that may run elsewhere are let go. */
@@ -58,6 +66,7 @@ export class Rounds {
 
   abortAll(reason: Error): void {
     this.#open.parked.abortAll(reason)
+    for (const { session, thread } of [...this.#served]) this.#open.fail(session, thread, reason)
   }
 
   /** Runs a call, or goes on with it. @throws McpError `INVALID_PARAMS` for a state or answers that cannot be taken. */
@@ -136,58 +145,90 @@ export class Rounds {
   }
 
   async #goOn(call: RoundCall, requestState: unknown): Promise<Result> {
-    const { states, log, clock, stateTtlMs } = this.#options
+    const { states, log, clock } = this.#options
     const { session } = call
     const state = await states.open(session, requestState)
-    const ttlMs = Math.max(0, (state.deadlineMs ?? clock() + stateTtlMs) - clock()) + MARGIN_MS
     if (state.deadlineMs !== undefined && state.deadlineMs <= clock()) {
       this.#timeOutElsewhere(call, state).catch((error: unknown) => this.#options.report(error, session))
       throw refuseState('expired')
     }
     const elsewhere = state.kind === 'inline' ? await this.#relay.offer(session, state) : undefined
-    if (elsewhere !== undefined) return await elsewhere()
-    if (state.singleUse && !(await log.claim(state, ttlMs))) return await this.#join(session, state)
-    try {
-      const result = await this.#move(call, state)
-      if (state.singleUse) await log.done(state, toMoved(result), ttlMs)
-      return result
-    } catch (error) {
-      // It is reported where the request ends.
-      if (state.singleUse) await log.done(state, toFailed(error, ignore), ttlMs)
-      throw error
-    }
+    if (elsewhere !== undefined) return elsewhere
+    if (!state.singleUse) return await this.#move(call, state)
+    const claim = await log.claim(state, this.#keptMs(state))
+    return claim === undefined ? await this.#join(call, state) : await this.#moveOn(call, { state, claim })
+  }
+
+  /** For as long as its state is good, and a little longer. */
+  #keptMs({ deadlineMs }: RoundState): number {
+    const { clock, stateTtlMs } = this.#options
+    return (deadlineMs === undefined ? stateTtlMs : Math.max(0, deadlineMs - clock())) + MARGIN_MS
   }
 
   /** Another node has got the answers for a handler that waits here. */
   async #takeOver(followUp: FollowUp): Promise<void> {
     const { state } = followUp
-    const { log, clock } = this.#options
+    const { log } = this.#options
     const parked = this.#open.parked.get(state.chain)
-    const ttlMs = Math.max(0, (state.deadlineMs ?? 0) - clock()) + MARGIN_MS
-    const ours = parked?.round === state.round && (await log.claim(state, ttlMs))
-    if (parked === undefined || !ours) return await this.#relay.decline(followUp)
+    const claim = parked?.round === state.round ? await log.claim(state, this.#keptMs(state)) : undefined
+    if (parked === undefined || claim === undefined) return await this.#relay.decline(followUp)
     if (!this.#open.parked.take(parked)) {
-      await log.giveBack(state)
+      await log.giveBack(claim)
       return await this.#relay.decline(followUp)
     }
     const moved = await this.#relay.take(followUp, parked.session, (request) => this.#resume(parked, request, state))
-    await log.done(state, moved, ttlMs)
+    await log.done(claim, moved)
   }
 
-  /** The round is ours. */
+  /** The round is ours, and what comes of it is kept. */
+  async #moveOn(call: RoundCall, { state, claim }: Claimed): Promise<Result> {
+    const { log } = this.#options
+    try {
+      const result = await this.#move(call, state)
+      await log.done(claim, toMoved(result))
+      return result
+    } catch (error) {
+      // It is reported where the request ends.
+      await log.done(claim, toFailed(error, ignore))
+      throw error
+    }
+  }
+
   async #move(call: RoundCall, state: RoundState): Promise<Result> {
     const { session, target } = call
     const parked = this.#open.parked.get(state.chain)
     if (state.kind === 'inline') {
       if (parked?.round === state.round && this.#open.parked.take(parked))
         return await this.#resume(parked, session, state)
+      if (state.node !== '') await this.#options.log.tellMoved(state.node, state)
       if (!target.replay) throw refuseState('node_lost')
     }
-    session.thread = this.#restored(call, state, (key, digest) => {
+    const thread = this.#restored(call, state, (key, digest) => {
       const response = ownMember(session.inputResponses, key)
       return response === undefined ? undefined : { digest, response }
     })
-    return await this.#start(call)
+    session.thread = thread
+    return await this.#serve({ session, thread, round: state.round }, async () => await this.#start(call))
+  }
+
+  /** Until it comes to something, what runs here can be told that it goes on elsewhere. */
+  async #serve(served: Served, run: () => Promise<Result>): Promise<Result> {
+    this.#served.add(served)
+    try {
+      return await run()
+    } finally {
+      this.#served.delete(served)
+    }
+  }
+
+  /** Another node has moved a round on that this one has, or had. */
+  #moved({ chain, round }: RoundName): void {
+    const parked = this.#open.parked.get(chain)
+    if (parked !== undefined && parked.round >= round) this.#open.parked.move(parked)
+    for (const served of [...this.#served]) {
+      if (served.thread.chain?.id !== chain || served.round < round) continue
+      this.#open.leave(served.session, served.thread)
+    }
   }
 
   /** The handler that waits here goes on. */
@@ -196,14 +237,16 @@ export class Rounds {
     thread.phase = 'running'
     session.follow(request)
     const next = thread.next()
-    try {
-      await session.pausing.resume()
-      for (const key of Object.keys(state.open)) await chain.answer(key, ownMember(request.inputResponses, key))
-      if (chain.open.size > 0) this.#open.sendSoon(session, thread)
-    } catch (error) {
-      this.#open.fail(session, thread, error)
-    }
-    return await next
+    return await this.#serve({ session, thread, round: state.round }, async () => {
+      try {
+        await session.pausing.resume()
+        for (const key of Object.keys(state.open)) await chain.answer(key, ownMember(request.inputResponses, key))
+        if (chain.open.size > 0) this.#open.sendSoon(session, thread)
+      } catch (error) {
+        this.#open.fail(session, thread, error)
+      }
+      return await next
+    })
   }
 
   /** A run of the handler that knows what an earlier one was told. */
@@ -216,7 +259,7 @@ export class Rounds {
     // Each use of a state that may be used again is a call of its own: what comes of one is not the answer to another.
     const chain = new Chain(state.singleUse ? state.chain : this.#options.ids())
     chain.round = state.round
-    chain.deadlineMs = state.deadlineMs ?? 0
+    chain.deadlineMs = state.deadlineMs ?? this.#options.clock() + this.#options.stateTtlMs
     const recorded: Record<string, Recorded> = { ...state.recorded }
     if (state.kind === 'inline') {
       for (const [key, mark] of Object.entries(state.open)) {
@@ -236,18 +279,41 @@ export class Rounds {
 
   /** The time was up while the handler was nowhere: it is told now. */
   async #timeOutElsewhere(call: RoundCall, state: RoundState): Promise<void> {
-    if (!call.target.replay || state.kind !== 'inline' || !(await this.#options.log.claim(state, MARGIN_MS))) return
+    const { log } = this.#options
+    if (!call.target.replay || state.kind !== 'inline') return
+    const claim = await log.claim(state, MARGIN_MS)
+    if (claim === undefined) return
+    await log.done(claim, toFailed(refuseState('expired'), ignore))
     const { session } = call
     session.thread = this.#restored(call, state, (_key, digest) => ({ digest, timedOut: true }))
     session.thread.phase = 'over'
     await call.body(session)
   }
 
-  async #join(session: CallSession, state: RoundState): Promise<Result> {
-    const result = await this.#options.log.join(state, session.signal)
-    if (result === undefined) throw refuseState('used')
-    return result
+  /** Somebody else moves the round on; where that one is gone, and the handler may run again, it does so here. */
+  async #join(call: RoundCall, state: RoundState): Promise<Result> {
+    const { log } = this.#options
+    for (;;) {
+      const joined = await log.join(state, call.session.signal)
+      if (joined === 'used') throw refuseState('used')
+      if (joined !== 'lost') return unwrap(joined)
+      if (!call.target.replay) throw refuseState('node_lost')
+      const claim = await log.takeOver(state, this.#keptMs(state))
+      if (claim !== undefined) return await this.#moveOn(call, { state, claim })
+    }
   }
+}
+
+interface Claimed {
+  readonly state: RoundState
+  readonly claim: Claim
+}
+
+/** A run of a handler that was answered. */
+interface Served {
+  readonly session: CallSession
+  readonly thread: Thread
+  readonly round: number
 }
 
 /** What is asked at the end of a request, and what goes on with the answers. */

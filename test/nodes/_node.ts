@@ -1,0 +1,159 @@
+import { appendFileSync, readFileSync } from 'node:fs'
+import { Redis } from 'ioredis'
+import {
+  type Answer,
+  type Backplane,
+  createRouter,
+  createServer,
+  Elicit,
+  field,
+  McpError,
+  type Router,
+  type Session,
+} from 'phantom-mcp'
+import { serve } from 'phantom-mcp/node'
+import { redisBackplane } from 'phantom-mcp/redis'
+import { onLine } from './_lines.js'
+import { socketBackplane } from './_socket-backplane.js'
+
+/** What a node is told when it is started, as JSON in `NODE_SETTINGS`. */
+export interface NodeSettings {
+  readonly name: string
+  /** The socket of a backplane, or the URL of a Redis with a prefix for its keys. */
+  readonly backplane: { readonly socket: string } | { readonly redis: string; readonly prefix: string }
+  /** The file of all effects, a line each. */
+  readonly effects: string
+  readonly heartbeatMs: number
+  readonly drainMs: number
+}
+
+const NAME = Elicit.form({ message: 'Your name?', fields: { name: field.string({ required: true }) } })
+const AGE = Elicit.form({ message: 'Your age?', fields: { age: field.integer({ required: true }) } })
+
+const told = (answer: Answer<object>): string =>
+  answer.action === 'accept' ? Object.values(answer.content).join() : answer.action
+
+/**
+ * A node of a server, in a process of its own. It says its port on stdout, and what its handlers go through; a line on stdin
+ * opens the gate of that name.
+ */
+export async function runNode(): Promise<void> {
+  const settings = JSON.parse(process.env['NODE_SETTINGS'] ?? '') as NodeSettings
+  const { name, heartbeatMs, drainMs } = settings
+  const router = createRouter({
+    name: 'nodes',
+    version: '1.0.0',
+    secretKeyBase: 'a secret that all nodes of the test have in common, and that is long enough',
+    connect: (session, { headers }) => session.assign({ user: headers.get('authorization') }),
+    principal: ({ assigns }) => assigns.user,
+  }) as unknown as Router
+  addTools(router, settings)
+  const backplane = backplaneOf(settings)
+  const server = createServer(router, { backplane, nodeId: name, heartbeatMs, drainMs })
+  const { port, close } = await serve(server, { port: 0, signals: false })
+  process.once('SIGTERM', async () => {
+    await close()
+    await backplane.close?.()
+    process.exit(0)
+  })
+  console.log(`port ${port}`)
+}
+
+function backplaneOf({ backplane }: NodeSettings): Backplane {
+  if ('socket' in backplane) return socketBackplane(backplane.socket)
+  return redisBackplane(new Redis(backplane.redis), { prefix: backplane.prefix })
+}
+
+/** Gates that handlers wait at. */
+function openGates(): (name: string) => Promise<void> {
+  const gates = new Map<string, { readonly promise: Promise<void>; open(): void }>()
+  const gateOf = (name: string) => {
+    let open = (): void => undefined
+    const promise = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const gate = gates.get(name) ?? { promise, open }
+    gates.set(name, gate)
+    return gate
+  }
+  onLine(process.stdin, (line) => gateOf(line).open())
+  return (name) => gateOf(name).promise
+}
+
+function addTools(router: Router, { name, effects }: NodeSettings): void {
+  const passing = openGates()
+  const effect = (what: string): void => appendFileSync(effects, `${what} on ${name}\n`)
+  const watch = ({ signal }: Session, tool: string): void =>
+    signal.addEventListener('abort', () => console.log(`${tool} aborted by ${(signal.reason as Error).name}`))
+
+  router.tool('talk', {}, async (_params, session) => {
+    watch(session, 'talk')
+    effect('talk')
+    const who = await session.elicit(NAME)
+    await session.notifyProgress(1, 2, 'half')
+    await session.log.info({ heard: told(who) })
+    const old = await session.elicit(AGE)
+    await session.notifyProgress(2, 2, 'all')
+    return `${told(who)} ${told(old)}, says ${name}`
+  })
+  router.tool('fail', { input: { hidden: field.boolean() } }, async ({ hidden }, session) => {
+    const who = told(await session.elicit(NAME))
+    if (hidden === true) throw new Error(`for the operator: ${who}`)
+    throw new McpError('INVALID_PARAMS', `There is no ${who}`, { data: { reason: 'nobody' } })
+  })
+  router.tool('hold', {}, async (_params, session) => {
+    watch(session, 'hold')
+    const who = told(await session.elicit(NAME))
+    effect('hold')
+    console.log('holding')
+    await Promise.race([passing('hold'), new Promise((end) => session.signal.addEventListener('abort', end))])
+    return `held for ${who} by ${name}`
+  })
+  router.tool('order', { replay: true }, async (_params, session) => {
+    watch(session, 'order')
+    const quote = await session.once('quote', () => {
+      effect('quoted')
+      return { price: 7 }
+    })
+    const who = told(await session.elicit(NAME))
+    const charged = await session.once('charge', () => {
+      effect('charged')
+      return name
+    })
+    const old = told(await session.elicit(AGE))
+    return `${who} ${old} pays ${quote.price}, charged by ${charged}, says ${name}`
+  })
+  router.tool('stubborn', { replay: true }, async (_params, session) => {
+    const who = await session.elicit(NAME).then(told, (error: Error) => error.name)
+    const charged = await session
+      .once('charge', () => {
+        effect('charged')
+        return name
+      })
+      .catch((error: Error) => error.name)
+    console.log(`stubborn has ${who} and ${charged}`)
+    return `${who}, charged by ${charged}`
+  })
+  router.tool('linger', { replay: true }, async (_params, session) => {
+    watch(session, 'linger')
+    const who = told(await session.elicit(NAME))
+    console.log('lingering')
+    await passing('linger')
+    await session.once('linger', () => effect('lingered'))
+    return `lingered for ${who} on ${name}`
+  })
+  router.tool('crash', { replay: true }, async (_params, session) => {
+    await session.elicit(NAME)
+    return await session.once('charge', (key) => {
+      const first = !readFileSync(effects, 'utf8').includes('charge ')
+      effect(`charge ${key}`)
+      if (first) process.kill(process.pid, 'SIGKILL')
+      return `charged by ${name}`
+    })
+  })
+  router.tool('deadline', { replay: true }, async (_params, session) => {
+    const answer = await session.elicit(NAME, { timeoutMs: 300 })
+    effect(`deadline ${answer.action}`)
+    return answer.action
+  })
+}
