@@ -5,6 +5,8 @@ import type { Access } from '../router/access.js'
 
 /** A call that can be ended from outside, by the client's word. */
 export interface RunningCall {
+  /** It does nothing but wait for an answer of its client, which has let go of its connection. */
+  readonly deserted?: boolean
   cancel(reason?: string): void
 }
 

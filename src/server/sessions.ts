@@ -45,9 +45,11 @@ export class LiveSession {
     this.client = new Client(codec, { sessionId: id, reachable: true, calls: new Map<RequestId, RunningCall>() })
   }
 
-  /** Whether no request and no connection uses it. */
+  /** Whether no request and no connection uses it: a call that waits for who has gone does not count. */
   get idle(): boolean {
-    return this.holds === (this.stream?.attached === false ? 1 : 0)
+    const calls = [...(this.client.calls?.values() ?? [])]
+    const deserted = calls.filter((call) => call.deserted === true).length
+    return this.holds === (this.stream?.attached === false ? 1 : 0) + deserted
   }
 
   /** Returns the way to stop being told. */
