@@ -71,6 +71,7 @@ export class CallSession extends AskingSession implements Session {
   #progress = Number.NEGATIVE_INFINITY
   #over = false
   #watching = false
+  #hungUp = false
   /** Why the call is over for its handler. */
   #reason: Error | undefined
   /** The session of the handler that this request goes on with. */
@@ -372,6 +373,17 @@ export class CallSession extends AskingSession implements Session {
     if (this.#watching || !this.client.codec.hangUpCancels) return
     this.#watching = true
     this.#exchange.onClosed?.(() => this.cancel('The client hung up'))
+  }
+
+  get deserted(): boolean {
+    return this.#hungUp && this.pausing.paused
+  }
+
+  /** From here on it is known whether the client has let go of its connection, whatever that means for the call. */
+  noteHangUp(): void {
+    this.#exchange.onClosed?.(() => {
+      this.#hungUp = true
+    })
   }
 
   #openSignal(): AbortController {

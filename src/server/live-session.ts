@@ -27,9 +27,9 @@ export class LiveSession {
     this.client = new Client(codec, { sessionId: id, reachable: true, calls: new RunningCalls() })
   }
 
-  /** Whether no request and no connection uses it. */
+  /** Whether no request and no connection uses it: a call that waits for who has gone does not count. */
   get idle(): boolean {
-    return this.holds === (this.stream?.attached === false ? 1 : 0)
+    return this.holds === (this.stream?.attached === false ? 1 : 0) + (this.client.calls?.deserted ?? 0)
   }
 
   /** Returns the way to stop being told. */

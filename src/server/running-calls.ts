@@ -2,6 +2,8 @@ import type { RequestId } from '../protocol/jsonrpc.js'
 
 /** A call that can be ended from outside, by the client's word. */
 export interface RunningCall {
+  /** It does nothing but wait for an answer of its client, which has let go of its connection. */
+  readonly deserted?: boolean
   cancel(reason?: string): void
 }
 
@@ -11,6 +13,11 @@ export class RunningCalls {
 
   get size(): number {
     return this.#calls?.size ?? 0
+  }
+
+  /** Calls that wait for a client that has gone. */
+  get deserted(): number {
+    return [...(this.#calls?.values() ?? [])].filter((call) => call.deserted === true).length
   }
 
   has(id: RequestId): boolean {

@@ -30,6 +30,7 @@ export async function askByRequest(session: CallSession, asked: RequestQuestion)
   // A response has to find its way to who waits for it, by the session that it comes with.
   const comesBack = session.shared || session.id !== undefined
   if (params === undefined || missing !== undefined || !comesBack || send === undefined) return 'unsupported'
+  session.noteHangUp()
   session.pausing.pause()
   try {
     return await respond(session, { ...asked, send }, requestMessage(id, question.method, params))
