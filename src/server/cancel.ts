@@ -1,9 +1,8 @@
 import { isRequestId, type Params } from '../protocol/jsonrpc.js'
-import type { RunningCalls } from './running-calls.js'
+import type { Client } from './client.js'
 
 /** `notifications/cancelled`: what names no running call is ignored, for it may have crossed the answer. */
-export function cancelCall(calls: RunningCalls | undefined, params: Params): void {
+export function cancelCall(client: Client, params: Params): void {
   const { requestId, reason } = params
-  if (!isRequestId(requestId)) return
-  calls?.get(requestId)?.cancel(typeof reason === 'string' ? reason : undefined)
+  if (isRequestId(requestId)) client.cancelled(requestId, typeof reason === 'string' ? reason : undefined)
 }

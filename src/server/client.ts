@@ -5,6 +5,14 @@ import type { Access } from '../router/access.js'
 import type { RunningCalls } from './running-calls.js'
 import type { SessionRecord } from './session-record.js'
 
+/** What a client says here of what another node has. */
+export interface Elsewhere {
+  /** Its answer to a request that was not made here. */
+  answered(session: string, response: ResponseMessage): void
+  /** It gives up a call that does not run here. */
+  cancelled(session: string, requestId: RequestId, reason: string | undefined): void
+}
+
 /**
  * Who is calling: the version they speak, what they said of themselves, and their running calls. Where each request stands
  * alone it is made for one request; elsewhere it lives as long as the session.
@@ -19,6 +27,8 @@ export class Client {
   readonly sessionId: string | undefined
   /** There is a stream on which the client can be told what belongs to no call. */
   readonly reachable: boolean
+  /** Where sessions are shared by nodes, the way to the others. */
+  elsewhere: Elsewhere | undefined
   /** An operation has changed what has to be kept for the session's next request. */
   changed = false
   #subscriptions: Set<string> | undefined
@@ -80,7 +90,27 @@ export class Client {
 
   /** The client has answered; an answer that nobody waits for is ignored, for it may have crossed the end of its call. */
   answered(response: ResponseMessage): void {
-    if (response.id !== undefined) this.#expected?.get(response.id)?.(response)
+    if (!this.take(response) && this.sessionId !== undefined) this.elsewhere?.answered(this.sessionId, response)
+  }
+
+  /** False when nobody waits for the answer here. */
+  take(response: ResponseMessage): boolean {
+    const take = response.id === undefined ? undefined : this.#expected?.get(response.id)
+    take?.(response)
+    return take !== undefined
+  }
+
+  /** The client gives a call up; one that is over is ignored likewise. */
+  cancelled(requestId: RequestId, reason: string | undefined): void {
+    if (!this.cancel(requestId, reason) && this.sessionId !== undefined)
+      this.elsewhere?.cancelled(this.sessionId, requestId, reason)
+  }
+
+  /** False when no such call runs here. */
+  cancel(requestId: RequestId, reason: string | undefined): boolean {
+    const call = this.calls?.get(requestId)
+    call?.cancel(reason)
+    return call !== undefined
   }
 
   /** Nothing more will come from the client. */

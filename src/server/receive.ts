@@ -25,5 +25,5 @@ export function receive(
 }
 
 export function notified(client: Client, { method, params }: NotificationMessage): void {
-  if (method === 'notifications/cancelled') cancelCall(client.calls, params)
+  if (method === 'notifications/cancelled') cancelCall(client, params)
 }

@@ -168,9 +168,9 @@ export class Server {
     const { sessionTtlMs: ttlMs, maxSessions: max, maxSessionsPerPrincipal: maxOfCaller } = this.#options
     const { clock, ids, backplane } = this.#options
     const { pubSub } = backplane
-    const { log } = this
+    const { log, nodes } = this
     const report = (error: unknown): void => this.report(error)
-    return new Sessions({ store, pubSub, ttlMs, max, maxOfCaller, clock, ids, log, report })
+    return new Sessions({ store, pubSub, ttlMs, max, maxOfCaller, clock, ids, log, nodes, report })
   }
 
   #openChannels(listeners: Listeners, sessions: Sessions, owners: StreamOwners): Channels {

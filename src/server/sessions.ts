@@ -5,8 +5,10 @@ import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
 import type { Unsaved } from './client.js'
 import { LiveSession } from './live-session.js'
+import type { Nodes } from './nodes.js'
 import { OpenedSessions } from './opened-sessions.js'
 import { type OperatorLog, shownId } from './operator-log.js'
+import { SessionLetters } from './session-letters.js'
 import { SESSION_KEYS, type SessionRecord } from './session-record.js'
 
 export interface SessionsOptions {
@@ -20,6 +22,8 @@ export interface SessionsOptions {
   readonly log: OperatorLog
   readonly clock: () => number
   readonly ids: () => string
+  /** Those that share the sessions. @default none */
+  readonly nodes?: Nodes
 }
 
 /**
@@ -35,16 +39,23 @@ export class Sessions {
 
   readonly #subscribed: Promise<Unsubscribe | undefined>
   readonly #hearsChanges: Promise<Unsubscribe | undefined>
+  readonly #letters: SessionLetters | undefined
   #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: SessionsOptions) {
     this.#options = options
+    this.#letters = this.#openLetters(options)
     this.#subscribed = options.pubSub
       .subscribe(ENDED, (id) => this.#forget(id))
       .catch((error: unknown) => void options.report(error))
     this.#hearsChanges = options.pubSub
       .subscribe(CHANGED, (id) => void this.#changed(id).catch(options.report))
       .catch((error: unknown) => void options.report(error))
+  }
+
+  #openLetters({ nodes, pubSub, report }: SessionsOptions): SessionLetters | undefined {
+    if (nodes?.shared !== true) return undefined
+    return new SessionLetters({ nodes, pubSub, report, live: (id) => this.#live.get(id) })
   }
 
   /** A quarter more than asked for, since that much of it may pass before a record is written again. */
@@ -54,7 +65,7 @@ export class Sessions {
 
   /** A session that is not kept yet: {@link keep} it when its `initialize` has succeeded. */
   open(codec: Codec, principal: string | null): LiveSession {
-    return new LiveSession(this.#options.ids(), codec, principal)
+    return this.#reaching(new LiveSession(this.#options.ids(), codec, principal))
   }
 
   /** False when there is no room: all sessions are in use. */
@@ -97,6 +108,12 @@ export class Sessions {
     }
   }
 
+  /** What its client says here is heard where it is waited for. */
+  #reaching(session: LiveSession): LiveSession {
+    session.client.elsewhere = this.#letters
+    return session
+  }
+
   release(session: LiveSession): void {
     session.holds--
     this.#dropIdle(session.id)
@@ -107,7 +124,7 @@ export class Sessions {
     const stored = await this.#options.store.get(keyOf(id))
     const live = this.#live.get(id)
     const record = stored && (JSON.parse(stored.value) as SessionRecord)
-    const session = live ?? (record && restore(id, record))
+    const session = live ?? (record && this.#reaching(restore(id, record)))
     if (session !== undefined && session.principal !== principal) return undefined
     if (session === undefined || session.ended || this.#isOver(session, record)) {
       this.#expired(id)
@@ -206,6 +223,7 @@ export class Sessions {
   leave(): void {
     this.#stopTimer()
     for (const session of [...this.#live.values()]) session.leave()
+    this.#letters?.close()
     for (const subscribed of [this.#subscribed, this.#hearsChanges])
       subscribed.then((unsubscribe) => unsubscribe?.()).catch(this.#options.report)
   }

@@ -109,6 +109,12 @@ function addTools(router: Router, { name, effects }: NodeSettings): void {
     await Promise.race([passing('hold'), new Promise((end) => session.signal.addEventListener('abort', end))])
     return `held for ${who} by ${name}`
   })
+  router.tool('stay', {}, async (_params, session) => {
+    watch(session, 'stay')
+    console.log('staying')
+    await Promise.race([passing('stay'), new Promise((end) => session.signal.addEventListener('abort', end))])
+    return `stayed on ${name}`
+  })
   router.tool('order', { replay: true }, async (_params, session) => {
     watch(session, 'order')
     const quote = await session.once('quote', () => {

@@ -5,7 +5,19 @@ import { join } from 'node:path'
 import { memoryBackplane } from 'phantom-mcp'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { redisMissing, type SharedRedis, sharedRedis } from '../engines/_redis.js'
-import { afterTest, eventsOf, head, type Json, modern, open, RawSocket, type Sent, textOf } from '../http/_http.js'
+import {
+  afterTest,
+  eventsOf,
+  type HeaderList,
+  head,
+  type Json,
+  legacy,
+  modern,
+  open,
+  RawSocket,
+  type Sent,
+  textOf,
+} from '../http/_http.js'
 import { bundled } from '../stdio/_child.js'
 import { onLine } from './_lines.js'
 import type { NodeSettings } from './_node.js'
@@ -133,6 +145,7 @@ export async function cluster(kind: Kind, options: ClusterOptions = {}): Promise
   }
 }
 
+const CLIENT = { name: 'probe', version: '0' }
 const META: Json = {
   'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
   'io.modelcontextprotocol/logLevel': 'info',
@@ -174,6 +187,57 @@ export async function call(node: Node, tool: string, options: CallOptions = {}):
   const streamed = response.headers['content-type']?.startsWith('text/event-stream') === true
   const messages = streamed ? eventsOf(text) : [JSON.parse(text) as Json]
   return { status: response.statusCode ?? 0, message: messages.at(-1) ?? {}, before: messages.slice(0, -1) }
+}
+
+/** A session, whose requests may go to any node. */
+export class NodeSession {
+  readonly #headers: HeaderList
+
+  private constructor(headers: HeaderList) {
+    this.#headers = headers
+  }
+
+  static async begin(node: Node, user: string): Promise<NodeSession> {
+    const params = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo: CLIENT }
+    const answer = await open(node.port, legacy('initialize', params, { headers: { authorization: user } }))
+    await textOf(answer)
+    const id = String(answer.headers['mcp-session-id'])
+    return new NodeSession({ authorization: user, 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' })
+  }
+
+  /** A call of a tool, whose stream is read as it comes. */
+  async call(node: Node, tool: string, id: number): Promise<RawSocket> {
+    const sent = legacy('tools/call', { name: tool, arguments: {} }, { id, headers: this.#headers })
+    const socket = await RawSocket.connect(node.port)
+    await socket.write(`${head(sent, { 'content-length': String(Buffer.byteLength(String(sent.body))) })}${sent.body}`)
+    return socket
+  }
+
+  /** Posts a message that has no answer; gives the status. */
+  async post(node: Node, message: Json): Promise<number | undefined> {
+    const sent = legacy('', {}, { headers: this.#headers })
+    const answer = await open(node.port, { ...sent, body: JSON.stringify({ jsonrpc: '2.0', ...message }) })
+    await textOf(answer)
+    return answer.statusCode
+  }
+
+  async end(node: Node): Promise<number | undefined> {
+    const answer = await open(node.port, { method: 'DELETE', headers: this.#headers })
+    await textOf(answer)
+    return answer.statusCode
+  }
+}
+
+/** The id of the question that came last on a stream, once so many have come. */
+export async function questionOn(stream: RawSocket, count: number): Promise<string> {
+  const asked = (): RegExpMatchArray[] => [
+    ...stream.received.matchAll(/"id":"([^"]+)","method":"elicitation\/create"/g),
+  ]
+  await until(
+    () => asked().length === count,
+    () => `a question was expected: ${stream.received}`,
+  )
+  return asked().at(-1)?.[1] ?? ''
 }
 
 /** What the next request of a call that was asked something says. */

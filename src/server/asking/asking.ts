@@ -28,6 +28,7 @@ import { type Asker, type NamedQuestion, type Resumption, type Target, Thread } 
 export interface AskingParts {
   readonly rounds: Rounds
   readonly once: Once
+  /** Makes ids of requests of ours, by which their answers find this node. */
   readonly ids: () => string
   /** The way to the stream of a session that belongs to no call; undefined where there is none. */
   readonly streamOf: (sessionId: string) => ((message: string) => Promise<void>) | undefined

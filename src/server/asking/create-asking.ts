@@ -1,6 +1,7 @@
 import type { CallSession } from '../call-session.js'
 import type { Nodes } from '../nodes.js'
 import type { ResolvedServerOptions } from '../server-options.js'
+import { requestIdOf } from '../session-letters.js'
 import { Asking, type AskingParts } from './asking.js'
 import { Once } from './once.js'
 import { RoundLog } from './round-log.js'
@@ -30,5 +31,6 @@ export function createAsking(options: ResolvedServerOptions, parts: CreateAsking
   })
   const log = new RoundLog({ backplane, nodes, ids, report: (error) => report(error, undefined) })
   const rounds = new Rounds({ states, log, continuations, clock, ids, stateTtlMs, backplane, nodes, report })
-  return new Asking({ rounds, once: new Once(store, clock), ids, streamOf })
+  const requestId = (): string => (nodes.shared ? requestIdOf(nodes.id) : ids())
+  return new Asking({ rounds, once: new Once(store, clock), ids: requestId, streamOf })
 }

@@ -1,0 +1,74 @@
+import type { PubSub, Unsubscribe } from '../backplane/pub-sub.js'
+import type { RequestId, ResponseMessage } from '../protocol/jsonrpc.js'
+import type { Elsewhere } from './client.js'
+import type { LiveSession } from './live-session.js'
+import type { Nodes } from './nodes.js'
+
+export interface SessionLettersOptions {
+  readonly nodes: Nodes
+  readonly pubSub: PubSub
+  /** The session of an id, while something of it is here. */
+  readonly live: (session: string) => LiveSession | undefined
+  readonly report: (error: unknown) => void
+}
+
+interface ResponseLetter {
+  readonly session: string
+  readonly response: ResponseMessage
+}
+
+interface Cancelled {
+  readonly session: string
+  readonly requestId: RequestId
+  readonly reason?: string | undefined
+}
+
+/** Topic of calls that their clients have given up on another node than theirs. */
+const CANCELLED = 'sessions/cancelled'
+const SEPARATOR = '~'
+
+/** The id of a request of ours: its answer may come to any node, and has to find this one. */
+export function requestIdOf(node: string): string {
+  return `${node}${SEPARATOR}${crypto.randomUUID()}`
+}
+
+/** What the client of a session says to one node of what another one has. */
+export class SessionLetters implements Elsewhere {
+  readonly #options: SessionLettersOptions
+  readonly #subscribed: Promise<Unsubscribe | undefined>
+
+  constructor(options: SessionLettersOptions) {
+    const { nodes, pubSub, live, report } = options
+    this.#options = options
+    nodes.on('response', ({ session, response }: ResponseLetter) => void live(session)?.client.take(response))
+    this.#subscribed = pubSub
+      .subscribe(CANCELLED, (text) => {
+        const { session, requestId, reason } = JSON.parse(text) as Cancelled
+        live(session)?.client.cancel(requestId, reason)
+      })
+      .catch((error: unknown) => void report(error))
+  }
+
+  answered(session: string, response: ResponseMessage): void {
+    const { id } = response
+    const node = typeof id === 'string' ? id.slice(0, Math.max(0, id.lastIndexOf(SEPARATOR))) : ''
+    if (node !== '' && node !== this.#options.nodes.id)
+      this.#send(node, { session, response }).catch(this.#options.report)
+  }
+
+  /** Whoever has the call hears of it; a client cannot count on that (2025-11-25 basic/utilities/cancellation). */
+  cancelled(session: string, requestId: RequestId, reason: string | undefined): void {
+    const { pubSub, report } = this.#options
+    pubSub.publish(CANCELLED, JSON.stringify({ session, requestId, reason } satisfies Cancelled)).catch(report)
+  }
+
+  close(): void {
+    this.#subscribed.then((unsubscribe) => unsubscribe?.()).catch(this.#options.report)
+  }
+
+  /** The name of the node comes from the client: nothing is written to one that is not there. */
+  async #send(node: string, letter: ResponseLetter): Promise<void> {
+    const { nodes } = this.#options
+    if (await nodes.isAlive(node)) await nodes.send(node, 'response', letter)
+  }
+}
