@@ -10,11 +10,12 @@ import { isRefusal, type Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
 import type { ConnectRequest } from '../router/session.js'
 import type { FreeReturn } from '../router/tool.js'
+import { AskedPages } from './asking/asked-pages.js'
 import { createAsking } from './asking/create-asking.js'
 import { Secrets } from './asking/secrets.js'
 import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
 import { CallCancelled, type CallSession } from './call-session.js'
-import { Channels } from './channels.js'
+import { Channels, type SendTo } from './channels.js'
 import type { Caller, Client } from './client.js'
 import { connectCaller } from './connect.js'
 import type { ServerContext } from './context.js'
@@ -63,6 +64,7 @@ export class Server {
   readonly #dispatcher: Dispatcher
   readonly #closers = new Set<() => void>()
   readonly #secrets: Secrets
+  readonly #pages: AskedPages
   readonly #endings = new Endings((error) => this.report(error))
   #closing: Promise<void> | undefined
 
@@ -78,6 +80,9 @@ export class Server {
     const { pubSub } = backplane
     const store = reachableStore(backplane.store)
     const bell = new ExtensionBell(pubSub, (error) => this.report(error))
+    const warnings = new Warnings()
+    const streamOf = (id: string): SendTo | undefined => this.channels?.wayTo(id)
+    this.#pages = new AskedPages(options, streamOf)
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
@@ -85,16 +90,15 @@ export class Server {
       asking: createAsking(options, {
         nodes: this.nodes,
         secrets: this.#secrets,
-        streamOf: (id) => {
-          const channel = this.channels?.ofSession(id)
-          return channel && ((message) => channel.send(message))
-        },
+        streamOf,
+        pages: this.#pages,
+        warnings,
         report: (error, session) => this.#context.report(error, session),
       }),
       listeners,
       listens: new Listens(options.maxListens),
       refs: new CallRefs({ store, pubSub, ids, deferMs, report: (error) => this.report(error) }),
-      warnings: new Warnings(),
+      warnings,
       ids,
       callTimeoutMs: options.callTimeoutMs,
       maxSubscriptions: options.maxSubscriptions,
@@ -234,6 +238,14 @@ export class Server {
     await bell.ring(filter, key)
   }
 
+  /**
+   * Tells a client of 2025-11-25 that was asked to open a page that it is done there, by the `elicitationId` of `Elicit.url`.
+   * Resolves to false for an id that this process has not asked for within `requestStateTtlMs`, or without a stream to the client.
+   */
+  async notifyElicitationComplete(elicitationId: string): Promise<boolean> {
+    return await this.#pages.complete(elicitationId)
+  }
+
   /** A session by its id, while its stream is open; undefined otherwise. */
   session(id: string): SessionHandle | undefined {
     const channel = this.channels?.ofSession(id)
@@ -301,6 +313,7 @@ export class Server {
 
   /** @internal Nothing more will come from the client of this connection: who waits for its answers is released. */
   clientGone(exchange: Exchange): void {
+    this.#pages.forget(exchange)
     this.#context.asking.rounds.clientGone(exchange, new CallCancelled('The client is gone'))
   }
 
