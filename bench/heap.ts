@@ -2,7 +2,8 @@ import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, r
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServerChild } from './children.js'
 import type { ServerName } from './modules.js'
-import { initializeBody, legacyCall, listenCall } from './requests.js'
+import { askingCall, initializeBody, legacyCall, listenCall, modernCall } from './requests.js'
+import { MAX_PARKED } from './servers/mcp-asking.js'
 
 /** Bytes of heap: for each of many, one figure a batch, or for all of them. */
 export interface HeapFigures {
@@ -39,6 +40,8 @@ export const HEAPS = {
   getStreams: async (): Promise<HeapFigures> => await streams((visit) => visit.openGet()),
   /** `subscriptions/listen`, which needs no session. */
   listenStreams: async (): Promise<HeapFigures> => await streams((visit) => visit.openListen()),
+  /** A call of 2026-07-28 whose handler waits for an answer; there is room for 1,000, and the next one is refused. */
+  parkedHandlers: async (): Promise<HeapFigures> => await parkedHandlers(),
   /** What is left of 10,000 sessions when their time is over; every tenth made a call, every hundredth had a stream. */
   abandoned: async (): Promise<HeapFigures> => await abandonedSessions(),
 } as const
@@ -82,6 +85,28 @@ async function batches(server: ServerChild, count: number, { hold, open }: Openi
   for (const visit of held) visit.leave()
   await server.close()
   return figures
+}
+
+async function parkedHandlers(): Promise<HeapFigures> {
+  const server = await start('mcp-asking')
+  const agent = newAgent()
+  const post = async ({ headers, body }: Pick<typeof modernCall, 'headers' | 'body'>): Promise<void> =>
+    void (await exchange({ port: server.port, agent, method: 'POST', headers }, body))
+  await each(Array.from({ length: WARM_UP }), () => post(modernCall))
+  const count = MAX_PARKED / BATCHES
+  const ours: number[] = []
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const before = await heapOf(server, { agent, held: [] })
+    await each(Array.from({ length: count }), () => post(askingCall))
+    ours.push(((await heapOf(server, { agent, held: [] })) - before) / count)
+  }
+  const told = await post(askingCall).then(
+    () => 'the next one was taken',
+    (error: Error) => `the next one: ${error.message}`,
+  )
+  await server.close()
+  if (!told.endsWith(' 503')) throw new Error(`There is room for ${MAX_PARKED}, but ${told}`)
+  return { ours, told }
 }
 
 async function abandonedSessions(): Promise<HeapFigures> {

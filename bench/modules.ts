@@ -9,6 +9,7 @@ export const SERVERS = {
   'bare-sessions': async (): Promise<Server> => (await import('./servers/bare-sessions.js')).makeServer(),
   'mcp-sessions': async (clock: Clock): Promise<Server> =>
     (await import('./servers/mcp-sessions.js')).makeServer(clock),
+  'mcp-asking': async (): Promise<Server> => (await import('./servers/mcp-asking.js')).makeServer(),
   'mcp-call': async (): Promise<Server> => (await import('./servers/mcp-call.js')).makeServer(),
   'mcp-list': async (): Promise<Server> => (await import('./servers/mcp-list.js')).makeServer(),
 } as const

@@ -36,6 +36,16 @@ export const modernCall: LoadRequest = {
   check: checkEcho,
 }
 
+/** The same of a tool that asks its client, and waits. */
+export const askingCall: Pick<LoadRequest, 'headers' | 'body'> = {
+  headers: { ...modernCall.headers, 'mcp-name': 'ask' },
+  body: request('tools/call', {
+    name: 'ask',
+    arguments: { message: MESSAGE },
+    _meta: { ...META, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } },
+  }),
+}
+
 /** `tools/call` of 2025-11-25, in a session. */
 export const legacyCall: LoadRequest = {
   headers: { ...TYPES, 'mcp-protocol-version': '2025-11-25' },

@@ -76,5 +76,6 @@ export const ROWS: readonly Row[] = [
   { kind: 'heap', name: 'heap, idle session', measure: 'idleSessions', unit: 'KB' },
   { kind: 'heap', name: 'heap, GET stream', measure: 'getStreams', unit: 'KB' },
   { kind: 'heap', name: 'heap, listen stream', measure: 'listenStreams', unit: 'KB' },
+  { kind: 'heap', name: 'heap, handler that waits', measure: 'parkedHandlers', unit: 'KB' },
   { kind: 'heap', name: 'heap, 10,000 sessions abandoned', measure: 'abandoned', unit: 'MB' },
 ]

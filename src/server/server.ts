@@ -10,13 +10,16 @@ import type { Refusal } from '../router/refusal.js'
 import { Router } from '../router/router.js'
 import type { ConnectRequest } from '../router/session.js'
 import type { FreeReturn } from '../router/tool.js'
+import { AskedPages } from './asking/asked-pages.js'
 import { createAsking } from './asking/create-asking.js'
 import { Secrets } from './asking/secrets.js'
 import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
 import { CallCancelled, type CallSession } from './call-session.js'
+
 import { CallStreams } from './call-streams.js'
 import { Callers } from './callers.js'
-import { Channels } from './channels.js'
+import { Channels, type SendTo } from './channels.js'
+
 import type { Caller, Client } from './client.js'
 import type { ServerContext } from './context.js'
 import { type Answer, Dispatcher, methodOf } from './dispatch.js'
@@ -39,7 +42,7 @@ import { Sessions } from './sessions.js'
 import { settledBy } from './settled-within.js'
 import { StreamOwners } from './stream-owners.js'
 import { Telemetry } from './telemetry.js'
-import { Tracker } from './tracker.js'
+import { type Here, Tracker } from './tracker.js'
 import { Warnings } from './warnings.js'
 
 /** @internal The way out for who listens. */
@@ -75,6 +78,7 @@ export class Server {
   readonly #handles: SessionHandles | undefined
   /** Sessions, streams, running calls and listeners, of all nodes. */
   readonly tracker: Tracker
+  readonly #pages: AskedPages
   readonly #endings = new Endings((error) => this.report(error))
   #closing: Promise<void> | undefined
 
@@ -95,6 +99,9 @@ export class Server {
     const { store, pubSub } = backplane
     const bell = new ExtensionBell(pubSub, (error) => this.report(error))
     this.#notices = new Notices(this.nodes, listeners, () => this.#context)
+    const warnings = new Warnings()
+    const streamOf = (id: string): SendTo | undefined => this.channels?.wayTo(id)
+    this.#pages = new AskedPages(options, streamOf)
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
@@ -102,16 +109,15 @@ export class Server {
       asking: createAsking(options, {
         nodes: this.nodes,
         secrets: this.#secrets,
-        streamOf: (id) => {
-          const channel = this.channels?.ofSession(id)
-          return channel && ((message) => channel.send(message))
-        },
+        streamOf,
+        pages: this.#pages,
+        warnings,
         report: (error, session) => this.#context.report(error, session),
       }),
       listeners,
       listens: new Listens(options.maxListens),
       refs: new CallRefs({ store, pubSub, ids, deferMs, report: (error) => this.report(error) }),
-      warnings: new Warnings(),
+      warnings,
       ids,
       callTimeoutMs: options.callTimeoutMs,
       settled: settledBy(callbackTimeoutMs, log),
@@ -130,11 +136,7 @@ export class Server {
       },
     }
     this.#dispatcher = new Dispatcher(this.#context)
-    this.tracker = new Tracker(this.nodes, store, {
-      streams: () => this.channels?.tracked() ?? [],
-      calls: () => this.#dispatcher.tracked(),
-      listeners: () => listeners.tracked(),
-    })
+    this.tracker = new Tracker(this.nodes, store, this.#here(listeners))
     void this.nodes.start()
     this.#callers = new Callers(this.#context, log)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
@@ -146,6 +148,14 @@ export class Server {
     const owners = new StreamOwners({ store, nodes: this.nodes, ttlMs: options.sessionTtlMs })
     this.channels = this.#openChannels(listeners, this.sessions, owners)
     this.#handles = new SessionHandles({ channels: this.channels, owners, nodes: this.nodes, ids })
+  }
+
+  #here(listeners: Listeners): Here {
+    return {
+      streams: () => this.channels?.tracked() ?? [],
+      calls: () => this.#dispatcher.tracked(),
+      listeners: () => listeners.tracked(),
+    }
   }
 
   /** What extensions may use of this server. */
@@ -276,6 +286,14 @@ export class Server {
     await bell.ring(filter, key)
   }
 
+  /**
+   * Tells a client of 2025-11-25 that was asked to open a page that it is done there, by the `elicitationId` of `Elicit.url`.
+   * Resolves to false for an id that this process has not asked for within `requestStateTtlMs`, or without a stream to the client.
+   */
+  async notifyElicitationComplete(elicitationId: string): Promise<boolean> {
+    return await this.#pages.complete(elicitationId)
+  }
+
   /** A session by its id, while its stream is open; undefined where no node can have it. */
   session(id: string): SessionHandle | undefined {
     return this.#handles?.of(id)
@@ -332,6 +350,7 @@ export class Server {
 
   /** @internal Nothing more will come from the client of this connection: who waits for its answers is released. */
   clientGone(exchange: Exchange): void {
+    this.#pages.forget(exchange)
     this.#context.asking.rounds.clientGone(exchange, new CallCancelled('The client is gone'))
   }
 

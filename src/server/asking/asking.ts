@@ -3,7 +3,10 @@ import { McpError } from '../../errors.js'
 import { LONGEST_TIMER_MS } from '../../options.js'
 import type { ClientCapabilities, Result } from '../../protocol/model.js'
 import { type Asked, type AskOptions, isAsked } from '../../router/asked.js'
+
 import { isDeferred } from '../../router/deferred.js'
+import type { UrlQuestion } from '../../router/elicit.js'
+
 import {
   type Asks,
   type ElicitationRequired,
@@ -17,10 +20,15 @@ import type { Step } from '../../router/step.js'
 import { Tool } from '../../router/tool-result.js'
 import type { CallSession } from '../call-session.js'
 import { whenAnswered } from '../deferral.js'
+
+import type { Warnings } from '../warnings.js'
+import type { AskedPages } from './asked-pages.js'
 import { ContinuationMoved, handlerChanged } from './chain.js'
+
 import { ANSWER_MS } from './continuation-options.js'
 import { digest } from './digest.js'
 import type { Once } from './once.js'
+import { isSupported } from './open-rounds.js'
 import { askByRequest, clientFailed, readResponse, UNSUPPORTED, unanswered } from './requests.js'
 import type { Rounds } from './rounds.js'
 import { type Asker, type NamedQuestion, type Resumption, type Target, Thread } from './thread.js'
@@ -32,6 +40,8 @@ export interface AskingParts {
   readonly ids: () => string
   /** The way to the stream of a session that belongs to no call; undefined where there is none. */
   readonly streamOf: (sessionId: string) => ((message: string) => Promise<void>) | undefined
+  readonly pages: AskedPages
+  readonly warnings: Warnings
 }
 
 /** What runs a handler. */
@@ -81,6 +91,7 @@ export class Asking implements Asker<CallSession> {
         `session.elicit: timeoutMs must be a whole number from 1 to ${LONGEST_TIMER_MS}, not ${timeoutMs}`,
       )
     }
+    for (const { question } of questions) this.#warn(question)
     if (session.client.codec.asks === 'round') return await this.rounds.ask(session, questions, { timeoutMs })
     const { thread } = session
     if (thread === undefined) return questions.map(() => UNSUPPORTED)
@@ -113,7 +124,18 @@ export class Asking implements Asker<CallSession> {
   #request(session: CallSession, question: Question<unknown>, timeoutMs: number): ReturnType<typeof askByRequest> {
     const own = session.canStream ? (message: string) => session.send(message) : undefined
     const send = own ?? this.#parts.streamOf(session.id ?? '')
+    if (send !== undefined && question.params['mode'] === 'url' && isSupported(session, question))
+      this.#parts.pages.remember((question as UrlQuestion).elicitationId, session)
     return askByRequest(session, { question, timeoutMs, id: this.#parts.ids(), send })
+  }
+
+  #warn({ method }: Question<unknown>): void {
+    const mend = DEPRECATED[method]
+    if (mend === undefined) return
+    this.#parts.warnings.once(
+      method,
+      `${method} is deprecated with 2026-07-28: ${mend}. Clients that have it are still asked.`,
+    )
   }
 
   async #ask(session: CallSession, asks: Asks, run: RunHandler): Promise<unknown> {
@@ -163,6 +185,7 @@ export class Asking implements Asker<CallSession> {
 
   async #inputRound(session: CallSession, { requests, state }: InputRequired): Promise<unknown> {
     assertCan(session, Object.values(requests))
+    for (const question of Object.values(requests)) this.#warn(question)
     return await this.rounds.end(session, {
       kind: 'returned',
       state: jsonOf(state),
@@ -174,6 +197,7 @@ export class Asking implements Asker<CallSession> {
   /** The same by requests: the handler runs again with what came back. */
   async #inputRequests(session: CallSession, { requests, state }: InputRequired, run: RunHandler): Promise<unknown> {
     assertCan(session, Object.values(requests))
+    for (const question of Object.values(requests)) this.#warn(question)
     const responses: Record<string, unknown> = {}
     const asked = Object.entries(requests).map(async ([key, question]) => {
       const response = await this.#request(session, question, ANSWER_MS)
@@ -201,6 +225,7 @@ export class Asking implements Asker<CallSession> {
   /** 2025-11-25 client/elicitation, URL Elicitation Required Error. */
   #urlsRequired(session: CallSession, { urls }: ElicitationRequired): never {
     assertCan(session, urls)
+    for (const { elicitationId } of urls) this.#parts.pages.remember(elicitationId, session)
     const elicitations = urls.map((question) =>
       session.client.codec.encodeQuestion(question.method, question.params, question.elicitationId),
     )
@@ -229,6 +254,12 @@ export class Asking implements Asker<CallSession> {
     if (answer === undefined) return await this.#stepRound(session, { step, state } as never)
     return await step.handler(answer as never, state as never, session as never)
   }
+}
+
+/** Questions that the specification wants to be rid of, with what to do instead. */
+const DEPRECATED: Readonly<Record<string, string>> = {
+  'sampling/createMessage': "call a model's own API",
+  'roots/list': 'take a path or a URI as an argument of the tool',
 }
 
 const NO_DIGEST = Promise.resolve('')

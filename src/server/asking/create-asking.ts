@@ -9,7 +9,7 @@ import { RoundStates } from './round-states.js'
 import { Rounds } from './rounds.js'
 import type { Secrets } from './secrets.js'
 
-export interface CreateAskingParts extends Pick<AskingParts, 'streamOf'> {
+export interface CreateAskingParts extends Pick<AskingParts, 'streamOf' | 'pages' | 'warnings'> {
   readonly nodes: Nodes
   readonly secrets: Secrets
   readonly report: (error: unknown, session: CallSession | undefined) => void
@@ -18,7 +18,7 @@ export interface CreateAskingParts extends Pick<AskingParts, 'streamOf'> {
 /** All that asks clients, for one server. */
 export function createAsking(options: ResolvedServerOptions, parts: CreateAskingParts): Asking {
   const { backplane, clock, continuations, requestStateTtlMs: stateTtlMs } = options
-  const { nodes, secrets, streamOf, report } = parts
+  const { nodes, secrets, streamOf, pages, warnings, report } = parts
   const { store } = backplane
   const ids = (): string => crypto.randomUUID()
   const states = new RoundStates({
@@ -32,5 +32,5 @@ export function createAsking(options: ResolvedServerOptions, parts: CreateAsking
   const log = new RoundLog({ backplane, nodes, ids, report: (error) => report(error, undefined) })
   const rounds = new Rounds({ states, log, continuations, clock, ids, stateTtlMs, backplane, nodes, report })
   const requestId = (): string => (nodes.shared ? requestIdOf(nodes.id) : ids())
-  return new Asking({ rounds, once: new Once(store, clock), ids: requestId, streamOf })
+  return new Asking({ rounds, once: new Once(store, clock), ids: requestId, streamOf, pages, warnings })
 }

@@ -253,7 +253,8 @@ interface AskedQuestion {
   readonly timeoutMs: number
 }
 
-function isSupported(session: CallSession, { method, params, requires }: Question<unknown>): boolean {
+/** Whether the client's version has the question, and the client has declared that it can be asked. */
+export function isSupported(session: CallSession, { method, params, requires }: Question<unknown>): boolean {
   const carried = session.client.codec.encodeQuestion(method, params, '') !== undefined
   return carried && missingCapabilities(requires, session.clientCapabilities) === undefined
 }
