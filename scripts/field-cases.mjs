@@ -10,8 +10,7 @@ import { parseArgs } from 'node:util'
 import { builtExample, endWithUs, exitOnSignals, root, startExample } from '../examples/conformance/example-process.mjs'
 
 const EXAMPLE = 'examples/field-cases/server'
-/** All but L1 and L4, which ask the client. */
-const CASES = 'A1,A3,B1,B3,C1,C3,D1,D4,E1,E3,F1,G1,G3,G5,H1,I1,I3,J1,J3,J5,K1,K3,M1,M3,N1,O1,P1,P4'
+const CASES = 'A1,A3,B1,B3,C1,C3,D1,D4,E1,E3,F1,G1,G3,G5,H1,I1,I3,J1,J3,J5,K1,K3,L1,L4,M1,M3,N1,O1,P1,P4'
 
 const { values: flags } = parseArgs({ options: { only: { type: 'string', default: CASES } } })
 const runner = process.env.FIELD_CASES_RUNNER ?? join(root, '../shared/tools/field-cases/run.mjs')

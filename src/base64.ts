@@ -1,13 +1,13 @@
 const CHUNK = 0x8000
 const OUTSIDE = /[^A-Za-z0-9+/]/
 
-interface ModernBytes extends Uint8Array {
+interface NativeBytes extends Uint8Array {
   toBase64?(): string
 }
 
 /** Standard Base64 with padding, on every host. */
 export function encodeBase64(bytes: Uint8Array): string {
-  const native = (bytes as ModernBytes).toBase64
+  const native = (bytes as NativeBytes).toBase64
   if (typeof native === 'function') return native.call(bytes)
   let binary = ''
   for (let at = 0; at < bytes.length; at += CHUNK) binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK))

@@ -90,6 +90,8 @@ describe('requirements', () => {
       'J3',
       'J5',
       'K1',
+      'L1',
+      'L4',
       'M1',
       'P1',
     ]

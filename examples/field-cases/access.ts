@@ -18,7 +18,7 @@ const CALLERS: ReadonlyMap<string, Caller> = new Map([
 /** All tools but wipe, which writes. */
 const READING = [
   ...['echo', 'noargs', 'größe', 'opts', 'slow', 'stats', 'tree', 'shared', 'val', 'boom', 'out', 'routed', 'touch'],
-  'logger',
+  ...['logger', 'ask', 'ask2'],
 ]
 
 const MORE_SCOPE = { method: 'Bearer', error: 'insufficient_scope', scope: 'read write' }

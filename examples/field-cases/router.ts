@@ -1,10 +1,16 @@
 import { type Completer, createRouter, field, Resource, type Router, type Server } from 'phantom-mcp'
 import { admit, type Caller } from './access.js'
+import { addAskTools } from './ask-tools.js'
 import type { Counters } from './counters.js'
 import { addOddTools } from './odd-tools.js'
 import { addTools } from './tools.js'
 
-const INFO = { name: 'phantom-mcp-field-cases', version: '1.0.0' }
+const INFO = {
+  name: 'phantom-mcp-field-cases',
+  version: '1.0.0',
+  // Every process of the fixture has the same one, as the nodes of a real server have.
+  secretKeyBase: 'the secret that all processes of the fixture share, and that is none',
+}
 
 /** What the tools of a fixture count, and the servers whose clients `touch` tells. */
 export interface Parts {
@@ -12,11 +18,7 @@ export interface Parts {
   readonly servers: readonly Server[]
 }
 
-/**
- * What the fixture contract asks for, each thing as the framework does it by default.
- *
- * Left out until the framework has what they need: the tools ask and ask2 (asking the client).
- */
+/** What the fixture contract asks for, each thing as the framework does it by default. */
 export function createFixture(parts: Parts): Router {
   return addAll(createRouter(INFO), parts)
 }
@@ -29,6 +31,7 @@ export function createGuardedFixture(parts: Parts): Router<Caller> {
 function addAll<Assigns extends object>(router: Router<Assigns>, { counters, servers }: Parts): Router<Assigns> {
   addTools(router, counters)
   addOddTools(router, counters)
+  addAskTools(router, counters)
   addTouch(router, { counters, servers })
   addResources(router)
   addReview(router)

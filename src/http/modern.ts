@@ -49,7 +49,7 @@ function acceptNotification(responder: Responder, { method, params }: Notificati
 }
 
 function serveRequest(incoming: Incoming, request: RequestMessage): void {
-  const { server, responder, accepted, streamAfterMs, access } = incoming
+  const { server, responder, accepted, streamAfterMs, access, cacheHeaders } = incoming
   const isOpen = server.method(CODEC, request.method)?.open === true
   const reply = new CallReply(responder, accepted, isOpen ? openListening : undefined)
   const read = readRequest(server, responder.call, request)
@@ -65,15 +65,15 @@ function serveRequest(incoming: Incoming, request: RequestMessage): void {
     reachable: true,
   })
   const answer = server.serve(request, { client, access }, reply)
-  if (!isPromise(answer)) return endWith(incoming, reply, answer)
+  if (!isPromise(answer)) return endWith(cacheHeaders, reply, answer)
   reply.streamAfter(streamAfterMs)
   answer.then(
-    (late) => endWith(incoming, reply, late),
+    (late) => endWith(cacheHeaders, reply, late),
     (error: unknown) => server.report(error),
   )
 }
 
-function endWith({ cacheHeaders }: Incoming, reply: CallReply, answer: Answer | undefined): void {
+function endWith(cacheHeaders: boolean, reply: CallReply, answer: Answer | undefined): void {
   if (answer === undefined) return reply.endWithout()
   const status = statelessStatus(answer.failure)
   const cached = cacheHeaders && answer.cache !== undefined ? toCacheHeaders(answer.cache) : undefined

@@ -19,20 +19,35 @@ export interface CallStream {
 export type OpenCallStream = (responder: Responder, headers: HttpHeaders | undefined) => CallStream
 
 /** A stream that is as long as its connection. */
-const openPlain: OpenCallStream = (responder, headers) => plainStream(responder.stream(headers))
+const openPlain: OpenCallStream = (responder, headers) => new PlainStream(responder.stream(headers))
 
 /** The same for a call that only listens: it is let go when its client does not read. */
 export const openListening: OpenCallStream = (responder, headers) =>
-  plainStream(responder.stream(headers, MAX_UNREAD_EVENTS))
+  new PlainStream(responder.stream(headers, MAX_UNREAD_EVENTS))
 
-function plainStream(stream: HttpStream): CallStream {
-  return {
-    send: (message) => (stream.write(sseEvent(message)) ? undefined : stream.drained()),
-    comment: () => (stream.write(PING_COMMENT) ? undefined : stream.drained()),
-    end: (last) => {
-      if (last !== undefined) stream.write(sseEvent(last))
-      stream.end()
-    },
+/** Methods, since there is one of it for each open stream. */
+class PlainStream implements CallStream {
+  readonly #stream: HttpStream
+
+  constructor(stream: HttpStream) {
+    this.#stream = stream
+  }
+
+  send(message: string): Promise<void> | undefined {
+    return this.#write(sseEvent(message))
+  }
+
+  comment(): Promise<void> | undefined {
+    return this.#write(PING_COMMENT)
+  }
+
+  end(last?: string): void {
+    if (last !== undefined) this.#stream.write(sseEvent(last))
+    this.#stream.end()
+  }
+
+  #write(text: string): Promise<void> | undefined {
+    return this.#stream.write(text) ? undefined : this.#stream.drained()
   }
 }
 

@@ -19,20 +19,17 @@ export interface Shared {
 /** Characters that the stream of a call may leave unread; its handler can wait for its client, but need not. */
 const MAX_UNREAD = 16_777_216
 
-/** A stream that gets comments while it is silent, and is cut when nobody reads it. */
+/** A stream that is cut when nobody reads it. */
 class WatchedStream implements HttpStream {
   readonly #stream: HttpStream
-  readonly #keepAlive: KeepAlive
+  readonly #watcher: StreamWatcher
   readonly #maxUnread: number
   #unread = 0
-  onEnd: (() => void) | undefined
-  onCut: ((unread: number) => void) | undefined
 
-  constructor(stream: HttpStream, keepAlive: KeepAlive, maxUnread: number) {
+  constructor(stream: HttpStream, watcher: StreamWatcher, maxUnread: number) {
     this.#stream = stream
-    this.#keepAlive = keepAlive
+    this.#watcher = watcher
     this.#maxUnread = maxUnread
-    keepAlive.add(stream)
   }
 
   write(chunk: string): boolean {
@@ -50,39 +47,36 @@ class WatchedStream implements HttpStream {
     this.#unread = 0
   }
 
-  leave(): void {
-    this.#keepAlive.remove(this.#stream)
-  }
-
   cut(): void {
     this.#stream.cut()
-    this.onCut?.(this.#unread)
-    this.onEnd?.()
+    this.#watcher.streamCut(this.#unread)
   }
 
   end(): void {
     this.#stream.end()
-    this.onEnd?.()
+    this.#watcher.streamOver()
   }
 }
 
+/** Who has to know of a stream's end. */
+interface StreamWatcher {
+  streamCut(unread: number): void
+  streamOver(): void
+}
+
 /** The way back of one HTTP request, with the headers that all its answers carry. */
-export class Responder {
+export class Responder implements StreamWatcher {
   readonly call: HttpCall
   #shared: HttpHeaders | undefined
   /** Status of the answer, once it has begun. */
   status: number | undefined
-  readonly #keepAlive: KeepAlive
-  readonly #telemetry: Telemetry
-  readonly #log: OperatorLog
+  readonly #endpoint: Shared
   #onEnd: (() => void)[] = NOBODY
-  #stream: WatchedStream | undefined
+  #stream: HttpStream | undefined
 
-  constructor(call: HttpCall, { keepAlive, telemetry, log }: Shared) {
+  constructor(call: HttpCall, endpoint: Shared) {
     this.call = call
-    this.#keepAlive = keepAlive
-    this.#telemetry = telemetry
-    this.#log = log
+    this.#endpoint = endpoint
   }
 
   /** Headers that every answer carries. */
@@ -114,21 +108,27 @@ export class Responder {
   /** Opens an event stream that is kept alive until it ends or the client is gone; `maxUnread` characters may wait. */
   stream(headers?: HttpHeaders, maxUnread: number = MAX_UNREAD): HttpStream {
     this.status ??= 200
-    const stream = new WatchedStream(
-      this.call.stream(200, this.#headers(STREAM_HEADERS, headers)),
-      this.#keepAlive,
-      maxUnread,
-    )
+    const { keepAlive, telemetry, log } = this.#endpoint
+    const stream = this.call.stream(200, this.#headers(STREAM_HEADERS, headers))
     this.#stream = stream
-    this.call.onClosed(() => this.#over())
-    if (this.#telemetry.traces('stream')) {
+    keepAlive.add(stream)
+    this.call.onClosed(() => this.streamOver())
+    if (telemetry.traces('stream')) {
       const { path, remote } = this.call
-      void this.#telemetry.span('stream', { path, remote }, () => new Promise<void>((over) => this.onEnd(over)))
+      void telemetry.span('stream', { path, remote }, () => new Promise<void>((over) => this.onEnd(over)))
     }
-    stream.onEnd = () => this.#over()
-    stream.onCut = (unread) => this.#log.tell('stream_cut', { ...this.#facts(), unread })
-    this.#log.tell('stream_opened', this.#facts())
-    return stream
+    log.tell('stream_opened', this.#facts())
+    return new WatchedStream(stream, this, maxUnread)
+  }
+
+  streamCut(unread: number): void {
+    this.#endpoint.log.tell('stream_cut', { ...this.#facts(), unread })
+    this.streamOver()
+  }
+
+  streamOver(): void {
+    if (this.#stream !== undefined) this.#endpoint.keepAlive.remove(this.#stream)
+    this.#ended()
   }
 
   /** What an operator knows a stream by. */
@@ -136,11 +136,6 @@ export class Responder {
     const { method, path, remote } = this.call
     const [id] = this.call.headers('mcp-session-id')
     return { method, path, remote, ...(id === undefined ? {} : { session: shownId(id) }) }
-  }
-
-  #over(): void {
-    this.#stream?.leave()
-    this.#ended()
   }
 
   #ended(): void {

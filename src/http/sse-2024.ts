@@ -1,11 +1,12 @@
 import { isPromise } from '../awaitable.js'
 import { codecOf } from '../protocol/codecs.js'
-import { type Message, parseMessage, type RequestId, type RequestMessage } from '../protocol/jsonrpc.js'
+import { type Message, parseMessage, type RequestMessage } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
-import { Client, type RunningCall } from '../server/client.js'
+import { Client } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
 import type { Exchange } from '../server/exchange.js'
 import { receive } from '../server/receive.js'
+import { RunningCalls } from '../server/running-calls.js'
 import type { Server } from '../server/server.js'
 import type { HttpCall, HttpStream } from './http-call.js'
 import type { Incoming } from './incoming.js'
@@ -29,7 +30,7 @@ class Connected implements Exchange {
   constructor(id: string, stream: HttpStream, access: Access | undefined) {
     this.#stream = stream
     this.access = access
-    const calls = new Map<RequestId, RunningCall>()
+    const calls = new RunningCalls()
     this.client = new Client(codecOf('2024-11-05'), { sessionId: id, reachable: true, calls })
   }
 
@@ -45,7 +46,7 @@ class Connected implements Exchange {
   }
 
   end(): void {
-    for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The connection was closed')
+    this.client.calls?.cancelAll('The connection was closed')
     this.#stream.end()
   }
 }

@@ -54,7 +54,8 @@ export class NodeCall implements HttpCall {
       return
     }
     this.#onClosed = [listener]
-    this.#response.once('close', () => {
+    // It is emitted once; `once` would keep three objects more for each stream.
+    this.#response.on('close', () => {
       const listeners = this.#onClosed
       this.#onClosed = undefined
       if (this.closed) for (const told of listeners ?? []) told()

@@ -2,6 +2,8 @@ import type { Connecting, Merged, Visible } from './session.js'
 
 type AllowList = ReadonlySet<string> | undefined
 
+const ALL: Readonly<Record<Visible, AllowList>> = { tools: undefined, prompts: undefined, resourceTemplates: undefined }
+
 /** Names that a caller may see; null stands for all. */
 export type AllowLists = Readonly<Record<Visible, readonly string[] | null>>
 
@@ -11,7 +13,7 @@ export class Access implements Connecting {
   assigns: object = {}
   /** Stable name of the caller; null where callers are not told apart. */
   principal: string | null = null
-  readonly #allowed: Record<Visible, AllowList> = { tools: undefined, prompts: undefined, resourceTemplates: undefined }
+  #allowed: Readonly<Record<Visible, AllowList>> = ALL
 
   constructor(id?: string) {
     this.id = id
@@ -37,7 +39,7 @@ export class Access implements Connecting {
     const fork = new Access(this.id)
     fork.assigns = this.assigns
     fork.principal = this.principal
-    Object.assign(fork.#allowed, this.#allowed)
+    fork.#allowed = this.#allowed
     return fork
   }
 
@@ -55,7 +57,7 @@ export class Access implements Connecting {
   set allowLists(lists: AllowLists) {
     for (const what of ['tools', 'prompts', 'resourceTemplates'] as const) {
       const names = lists[what]
-      this.#allowed[what] = names === null ? undefined : new Set(names)
+      this.#allowed = { ...this.#allowed, [what]: names === null ? undefined : new Set(names) }
     }
   }
 
@@ -78,7 +80,7 @@ export class Access implements Connecting {
     if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
       throw new TypeError(`An allow-list of ${what} must be an array of names`)
     }
-    this.#allowed[what] = new Set(names)
+    this.#allowed = { ...this.#allowed, [what]: new Set(names) }
     return this
   }
 }

@@ -41,6 +41,12 @@ export interface CallSessionParts extends Caller {
   readonly host: CallHost
 }
 
+/** Who waits for a call, and is told when it is over before its handler is. */
+export interface CallEnd {
+  cancelled(): void
+  aborted(error: Error): void
+}
+
 /** The session of one call. What a small call does not touch is not made: signal, log and trace context come when asked for. */
 export class CallSession extends AskingSession implements Session {
   client: Client
@@ -65,13 +71,13 @@ export class CallSession extends AskingSession implements Session {
   #progress = Number.NEGATIVE_INFINITY
   #over = false
   #watching = false
+  #hungUp = false
   /** Why the call is over for its handler. */
   #reason: Error | undefined
   /** The session of the handler that this request goes on with. */
   #goesOn: CallSession | undefined
   #onOver: (() => void)[] | undefined
-  #onCancel: (() => void) | undefined
-  #onAbort: ((error: Error) => void) | undefined
+  #onEnd: CallEnd | undefined
 
   constructor({ catalogue, request, client, access, exchange, host }: CallSessionParts) {
     super()
@@ -255,6 +261,10 @@ export class CallSession extends AskingSession implements Session {
     return this.#exchange.canStream
   }
 
+  isOf(exchange: Exchange): boolean {
+    return this.#exchange === exchange
+  }
+
   /** Sends a message of ours on the stream of this call, whether the call is over or not. */
   send(message: string): Promise<void> | undefined {
     return this.#exchange.send(message)
@@ -299,7 +309,7 @@ export class CallSession extends AskingSession implements Session {
     this.#over = true
     this.#tellOver()
     this.expire(new CallCancelled(reason ?? 'The client cancelled the call'))
-    this.#onCancel?.()
+    this.#onEnd?.cancelled()
     this.onCancel?.()
     this.#goesOn?.cancel(reason)
   }
@@ -347,16 +357,15 @@ export class CallSession extends AskingSession implements Session {
   }
 
   /** Who waits for the call is told when it is over before its handler is: by its client, or with an error of ours. */
-  onEnd(cancelled: () => void, aborted: (error: Error) => void): void {
-    this.#onCancel = cancelled
-    this.#onAbort = aborted
+  onEnd(end: CallEnd): void {
+    this.#onEnd = end
   }
 
   /** Ends the call with an error that its client gets. */
   abort(error: Error): void {
     if (this.#over) return
     this.expire(error)
-    this.#onAbort?.(error)
+    this.#onEnd?.aborted(error)
   }
 
   /** Takes the client's hang-up for a cancelled call, where the version says so. */
@@ -364,6 +373,17 @@ export class CallSession extends AskingSession implements Session {
     if (this.#watching || !this.client.codec.hangUpCancels) return
     this.#watching = true
     this.#exchange.onClosed?.(() => this.cancel('The client hung up'))
+  }
+
+  get deserted(): boolean {
+    return this.#hungUp && this.pausing.paused
+  }
+
+  /** From here on it is known whether the client has let go of its connection, whatever that means for the call. */
+  noteHangUp(): void {
+    this.#exchange.onClosed?.(() => {
+      this.#hungUp = true
+    })
   }
 
   #openSignal(): AbortController {

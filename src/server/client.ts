@@ -2,12 +2,8 @@ import type { Codec } from '../protocol/codec.js'
 import type { RequestId, ResponseMessage } from '../protocol/jsonrpc.js'
 import type { ClientCapabilities, Implementation, LogLevel } from '../protocol/model.js'
 import type { Access } from '../router/access.js'
+import type { RunningCalls } from './running-calls.js'
 import type { SessionRecord } from './session-record.js'
-
-/** A call that can be ended from outside, by the client's word. */
-export interface RunningCall {
-  cancel(reason?: string): void
-}
 
 /** What a client says here of what another node has. */
 export interface Elsewhere {
@@ -37,9 +33,9 @@ export class Client {
   changed = false
   #subscriptions: Set<string> | undefined
   /** Who waits for the client's answers to requests of ours. */
-  #expected: Map<RequestId, (response: ResponseMessage) => void> | undefined
+  #expected: Map<RequestId, (response: ResponseMessage | undefined) => void> | undefined
   /** Running calls by id, where one sender's ids must differ; undefined where ids mean nothing between two requests. */
-  readonly calls: Map<RequestId, RunningCall> | undefined
+  readonly calls: RunningCalls | undefined
 
   constructor(codec: Codec, options: ClientOptions = {}) {
     this.codec = codec
@@ -82,8 +78,8 @@ export class Client {
     return this.#subscriptions ?? NONE
   }
 
-  /** The answer to a request of ours is for `take`. */
-  expect(id: RequestId, take: (response: ResponseMessage) => void): void {
+  /** The answer to a request of ours is for `take`; undefined when it will never come. */
+  expect(id: RequestId, take: (response: ResponseMessage | undefined) => void): void {
     this.#expected ??= new Map()
     this.#expected.set(id, take)
   }
@@ -115,6 +111,11 @@ export class Client {
     const call = this.calls?.get(requestId)
     call?.cancel(reason)
     return call !== undefined
+  }
+
+  /** Nothing more will come from the client. */
+  gone(): void {
+    for (const take of [...(this.#expected?.values() ?? [])]) take(undefined)
   }
 
   follow(uri: string): void {
@@ -161,5 +162,5 @@ export interface ClientOptions {
   readonly logLevel?: LogLevel | undefined
   readonly sessionId?: string | undefined
   readonly reachable?: boolean
-  readonly calls?: Map<RequestId, RunningCall> | undefined
+  readonly calls?: RunningCalls | undefined
 }

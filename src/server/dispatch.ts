@@ -6,7 +6,7 @@ import type { Body, Result } from '../protocol/model.js'
 import { runInside } from '../router/middleware.js'
 import type { Router } from '../router/router.js'
 import { CallTimedOut } from './call-over.js'
-import { CallSession } from './call-session.js'
+import { type CallEnd, CallSession } from './call-session.js'
 import type { Caller } from './client.js'
 import type { ServerContext } from './context.js'
 import type { Exchange } from './exchange.js'
@@ -65,11 +65,47 @@ async function inTime(ms: number, session: CallSession, run: () => Awaitable<Res
   }
 }
 
+/** What all calls that wait have in common. */
+interface Waits {
+  readonly running: Set<CallSession>
+  fail(session: CallSession, error: unknown): Answer
+}
+
+/** A call whose answer is not there yet. */
+class WaitingCall implements CallEnd {
+  readonly #session: CallSession
+  readonly #resolve: (answer: Answer | undefined) => void
+  readonly #waits: Waits
+
+  constructor(session: CallSession, resolve: (answer: Answer | undefined) => void, waits: Waits) {
+    this.#session = session
+    this.#resolve = resolve
+    this.#waits = waits
+    waits.running.add(session)
+    session.onEnd(this)
+  }
+
+  settle(answer: Answer | undefined): void {
+    this.#waits.running.delete(this.#session)
+    this.#resolve(answer)
+  }
+
+  cancelled(): void {
+    this.#session.client.calls?.delete(this.#session.requestId)
+    this.settle(undefined)
+  }
+
+  aborted(error: Error): void {
+    this.settle(this.#waits.fail(this.#session, error))
+  }
+}
+
 /** The way of a request through the server: find the operation, run it inside the middleware, encode what it gives. */
 export class Dispatcher {
   readonly #context: ServerContext
   readonly #serverInfo: string
   readonly #running = new Set<CallSession>()
+  readonly #waits: Waits = { running: this.#running, fail: (session, error) => this.#fail(session, error) }
   #draining = false
 
   constructor(context: ServerContext) {
@@ -128,21 +164,13 @@ export class Dispatcher {
 
   /** A call that was cancelled or aborted is over for everyone but its handler, however long that takes. */
   #later(method: Method, session: CallSession, result: PromiseLike<Result>): Promise<Answer | undefined> {
-    this.#running.add(session)
-    const answer = new Promise<Answer | undefined>((resolve) => {
-      session.onEnd(
-        () => {
-          session.client.calls?.delete(session.requestId)
-          resolve(undefined)
-        },
-        (error) => resolve(this.#fail(session, error)),
-      )
+    return new Promise((resolve) => {
+      const waiting = new WaitingCall(session, resolve, this.#waits)
       result.then(
-        (value) => resolve(session.closed ? undefined : this.#finish(method, session, value)),
-        (error: unknown) => resolve(session.closed ? undefined : this.#fail(session, error)),
+        (value) => waiting.settle(session.closed ? undefined : this.#finish(method, session, value)),
+        (error: unknown) => waiting.settle(session.closed ? undefined : this.#fail(session, error)),
       )
     })
-    return answer.finally(() => this.#running.delete(session))
   }
 
   /** How many calls wait for their answer. */

@@ -28,16 +28,21 @@ export class ExtensionListens {
   #leave = (): void => undefined
   #closed = false
 
-  /** @throws McpError for a filter that is no list of strings, or that the client may not use. */
-  constructor(context: ServerContext, session: CallSession, notifications: Json) {
+  constructor(context: ServerContext, session: CallSession, filters: readonly Filter[]) {
     this.#context = context
     this.#session = session
-    this.#filters = context.router.extensions
+    this.#filters = filters
+  }
+
+  /** Undefined where none was asked for. @throws McpError for a filter that is no list of strings, or that the client may not use. */
+  static of(context: ServerContext, session: CallSession, notifications: Json): ExtensionListens | undefined {
+    const filters = context.router.extensions
       .in(session.client.codec)
       .filter((extension) => settingsOf(extension, session) !== undefined)
       .flatMap((extension) => filtersOf(extension, session, notifications))
-    const count = Math.max(0, ...this.#filters.map(({ keys }) => keys.size))
-    if (count <= context.maxSubscriptions) return
+    if (filters.length === 0) return undefined
+    const count = Math.max(...filters.map(({ keys }) => keys.size))
+    if (count <= context.maxSubscriptions) return new ExtensionListens(context, session, filters)
     const data = { reason: 'too_many_subscriptions' }
     const message = `No more than ${context.maxSubscriptions} keys of one filter can be followed at once`
     throw new McpError('INVALID_PARAMS', message, { data })
@@ -45,7 +50,6 @@ export class ExtensionListens {
 
   /** What may be followed, for the acknowledgement. From here on nothing is missed. */
   async honour(): Promise<Readonly<Record<string, readonly string[]>>> {
-    if (this.#filters.length === 0) return {}
     const leave = await this.#context.bell.listen((filter, key) => this.#hear(filter, key))
     if (this.#closed) leave()
     else this.#leave = leave

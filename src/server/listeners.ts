@@ -15,6 +15,8 @@ export interface Listener {
   tell(method: string, params: object): void
 }
 
+/** Follows no resource. */
+export const NO_RESOURCES: ReadonlySet<string> = new Set()
 /** A session hears of every list; only who listens for one call chooses. */
 export const ALL_LISTS: ReadonlySet<Kind> = new Set(['tool', 'prompt', 'resource'])
 
@@ -49,6 +51,7 @@ export async function tellMissed(authorizing: Authorizing, listener: Listener): 
 /** Those who listen on this node. */
 export class Listeners {
   readonly #all = new Set<Listener>()
+  readonly #lists = new Map<string, ReadonlySet<Kind>>()
 
   get size(): number {
     return this.#all.size
@@ -60,6 +63,14 @@ export class Listeners {
       sessionId: access.id,
       resources: [...resources],
     }))
+  }
+
+  /** The set of these lists, one for all who want the same. */
+  listsOf(kinds: readonly Kind[]): ReadonlySet<Kind> {
+    const name = kinds.join()
+    const known = this.#lists.get(name) ?? new Set(kinds)
+    this.#lists.set(name, known)
+    return known
   }
 
   /** Returns the way out. */

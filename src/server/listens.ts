@@ -11,7 +11,7 @@ export class Listens {
 
   /** Returns the way out. @throws McpError `INTERNAL_ERROR`, retryable, when the caller has too many. */
   enter(principal: string | null): () => void {
-    if (principal === null) return () => undefined
+    if (principal === null) return nothing
     const open = this.#open.get(principal) ?? 0
     if (open >= this.#max) {
       const data = { reason: 'too_many_listens', retryable: true }
@@ -27,3 +27,5 @@ export class Listens {
     else this.#open.set(principal, left)
   }
 }
+
+const nothing = (): void => undefined

@@ -1,6 +1,6 @@
 import type { Codec } from '../protocol/codec.js'
-import type { RequestId } from '../protocol/jsonrpc.js'
-import { Client, type RunningCall } from './client.js'
+import { Client } from './client.js'
+import { RunningCalls } from './running-calls.js'
 
 /** A session while something of it is here: a request, a running call, or its stream. */
 export class LiveSession {
@@ -17,32 +17,33 @@ export class LiveSession {
   /** When the store drops the record if nobody writes it again. */
   keptUntilMs = 0
   /** The last write of its record. */
-  written: Promise<unknown> = Promise.resolve()
+  written: Promise<unknown> | undefined
   ended = false
-  #onEnd: Set<EndListener> | undefined
+  #onEnd: readonly EndListener[] = NOBODY
 
   constructor(id: string, codec: Codec, principal: string | null) {
     this.id = id
     this.principal = principal
-    this.client = new Client(codec, { sessionId: id, reachable: true, calls: new Map<RequestId, RunningCall>() })
+    this.client = new Client(codec, { sessionId: id, reachable: true, calls: new RunningCalls() })
   }
 
-  /** Whether no request and no connection uses it. */
+  /** Whether no request and no connection uses it: a call that waits for who has gone does not count. */
   get idle(): boolean {
-    return this.holds === (this.stream?.attached === false ? 1 : 0)
+    return this.holds === (this.stream?.attached === false ? 1 : 0) + (this.client.calls?.deserted ?? 0)
   }
 
   /** Returns the way to stop being told. */
   onEnd(listener: EndListener): () => void {
-    this.#onEnd ??= new Set()
-    this.#onEnd.add(listener)
-    return () => this.#onEnd?.delete(listener)
+    this.#onEnd = [...this.#onEnd, listener]
+    return () => {
+      this.#onEnd = this.#onEnd.filter((other) => other !== listener)
+    }
   }
 
   /** The session is over. Nothing happens the second time. */
   end(): void {
     if (this.ended) return
-    for (const call of [...(this.client.calls?.values() ?? [])]) call.cancel('The session has ended')
+    this.client.calls?.cancelAll('The session has ended')
     this.#close('ended')
   }
 
@@ -53,10 +54,11 @@ export class LiveSession {
 
   #close(how: Ending): void {
     this.ended = true
-    for (const listener of [...(this.#onEnd ?? [])]) listener(how)
+    for (const listener of this.#onEnd) listener(how)
   }
 }
 
 /** A session that ends is gone for ever; one that was left goes on elsewhere. */
 export type Ending = 'ended' | 'left'
 type EndListener = (how: Ending) => void
+const NOBODY: readonly EndListener[] = []

@@ -17,6 +17,10 @@ export class Pausing {
     return () => this.#parts?.delete(part)
   }
 
+  get paused(): boolean {
+    return this.#pauses > 0
+  }
+
   pause(): void {
     this.#pauses++
     if (this.#pauses === 1) for (const part of this.#parts ?? []) part.pause()

@@ -15,11 +15,14 @@ export interface ReachableOptions {
 class Part {
   readonly #name: 'store' | 'pubSub'
   readonly #options: ReachableOptions
+  /** What is thrown in the place of what really happened. */
+  readonly #told: (cause: unknown) => unknown
   #failures = 0
 
-  constructor(name: 'store' | 'pubSub', options: ReachableOptions) {
+  constructor(name: 'store' | 'pubSub', options: ReachableOptions, told: (cause: unknown) => unknown) {
     this.#name = name
     this.#options = options
+    this.#told = told
   }
 
   async reached<Value>(operation: string, run: () => Promise<Value>): Promise<Value> {
@@ -33,7 +36,7 @@ class Part {
     } catch (error) {
       if (this.#failures === 0) log.tell('backplane_failed', { part, operation, error: nameOf(error) })
       this.#failures++
-      throw error
+      throw this.#told(error)
     }
   }
 }
@@ -48,15 +51,12 @@ export function reachableBackplane(backplane: Backplane, options: ReachableOptio
 }
 
 function reachableStore(store: Store, options: ReachableOptions): Store {
-  const part = new Part('store', options)
-  const reached = async <Value>(operation: keyof Store, run: () => Promise<Value>): Promise<Value> => {
-    try {
-      return await part.reached(operation, run)
-    } catch (cause) {
-      const data = { reason: 'backplane', retryable: true }
-      throw new McpError('INTERNAL_ERROR', 'The server cannot reach its store: try again', { data, cause })
-    }
-  }
+  const data = { reason: 'backplane', retryable: true }
+  const part = new Part('store', options, (cause) => {
+    return new McpError('INTERNAL_ERROR', 'The server cannot reach its store: try again', { data, cause })
+  })
+  const reached = <Value>(operation: keyof Store, run: () => Promise<Value>): Promise<Value> =>
+    part.reached(operation, run)
   return {
     get: (key) => reached('get', () => store.get(key)),
     set: (key, value, how) => reached('set', () => store.set(key, value, how)),
@@ -71,7 +71,7 @@ function reachableStore(store: Store, options: ReachableOptions): Store {
 }
 
 function reachablePubSub(pubSub: PubSub, options: ReachableOptions): PubSub {
-  const part = new Part('pubSub', options)
+  const part = new Part('pubSub', options, (cause) => cause)
   return {
     publish: (topic, message) => part.reached('publish', () => pubSub.publish(topic, message)),
     subscribe: async (topic, listener) => {

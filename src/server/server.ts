@@ -13,7 +13,7 @@ import type { FreeReturn } from '../router/tool.js'
 import { createAsking } from './asking/create-asking.js'
 import { Secrets } from './asking/secrets.js'
 import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
-import type { CallSession } from './call-session.js'
+import { CallCancelled, type CallSession } from './call-session.js'
 import { CallStreams } from './call-streams.js'
 import { Callers } from './callers.js'
 import { Channels } from './channels.js'
@@ -328,6 +328,11 @@ export class Server {
     }
     const missed = (): void => void tellMissed(this.#context, listener).catch((error: unknown) => this.report(error))
     return { stop: this.#context.listeners.add(listener), missed }
+  }
+
+  /** @internal Nothing more will come from the client of this connection: who waits for its answers is released. */
+  clientGone(exchange: Exchange): void {
+    this.#context.asking.rounds.clientGone(exchange, new CallCancelled('The client is gone'))
   }
 
   /** @internal */

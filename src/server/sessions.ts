@@ -211,7 +211,7 @@ export class Sessions {
 
   /** The session is over once its record is gone; until then its client may ask again. */
   async end(session: LiveSession): Promise<void> {
-    await session.written.catch(() => undefined)
+    await session.written?.catch(() => undefined)
     await this.#options.store.delete(keyOf(session.id))
     this.#forget(session.id)
     this.#options.log.tell('session_ended', { session: shownId(session.id), how: 'terminated' })
@@ -243,8 +243,11 @@ export class Sessions {
     session.writtenMs = this.#options.clock()
     const write = (): Promise<void> => this.#put(session)
     // In order: the last one to begin is the one that counts.
-    session.written = session.written.catch(() => undefined).then(write)
-    await session.written
+    const written = session.written === undefined ? write() : session.written.catch(() => undefined).then(write)
+    session.written = written
+    await written.finally(() => {
+      if (session.written === written) session.written = undefined
+    })
   }
 
   /** Writes over what another node has written, but never what has ended there. */

@@ -7,10 +7,11 @@ import { METHODS as SESSION_METHODS } from '../protocol/legacy/methods.js'
 import { isEnveloped, readEnvelope } from '../protocol/modern/envelope.js'
 import { ASSUMED_SESSION_VERSION } from '../protocol/versions.js'
 import type { Access } from '../router/access.js'
-import { Client, type RunningCall } from '../server/client.js'
+import { Client } from '../server/client.js'
 import { type Answer, refuse } from '../server/dispatch.js'
 import type { Exchange } from '../server/exchange.js'
 import { notified } from '../server/receive.js'
+import { RunningCalls } from '../server/running-calls.js'
 import type { Listening, Server } from '../server/server.js'
 
 /** Sends one message; a promise means that the channel is full, and resolves when it took the message. */
@@ -53,7 +54,7 @@ export class Connection implements Exchange {
   readonly #send: Send
   readonly #maxDepth: number
   readonly #access: Access | undefined
-  readonly #calls = new Map<RequestId, RunningCall>()
+  readonly #calls = new RunningCalls()
   /** The client of versions that begin with `initialize`; one that never sends it is served as the version says. */
   readonly #session: Client
   #initialized = false
@@ -113,10 +114,17 @@ export class Connection implements Exchange {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending)
   }
 
+  /** Nothing more will come: calls that wait for answers of the client end, others run on. */
+  inputEnded(): void {
+    this.#session.gone()
+    this.#server.clientGone(this)
+  }
+
   /** Ends the running calls; what they would answer is not sent. */
   close(): void {
+    this.inputEnded()
     this.#listening?.stop()
-    for (const call of [...this.#calls.values()]) call.cancel('The connection was closed')
+    this.#calls.cancelAll('The connection was closed')
   }
 
   #receive(parsed: ParsedJson): void {

@@ -63,6 +63,7 @@ export async function serveStdio<Assigns extends object>(
     input.pause()
     void writer.room().then(() => input.resume())
   })
+  connection.inputEnded()
   // What is open for good ends now; what runs gets its time.
   await server.close({ drainMs: DRAIN_MS })
   await connection.settled()

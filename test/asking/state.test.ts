@@ -80,7 +80,7 @@ function clockOf(): { now: number; readonly clock: () => number } {
 }
 
 describeMatrix('a state that comes back', { versions: STATELESS_VERSIONS }, (setup, cell) => {
-  verifies('state.foreign', 'is refused when it was changed, or is none', async () => {
+  verifies(['state.foreign', 'field.L1'], 'is refused when it was changed, or is none', async () => {
     const seen: string[] = []
     const client = await setup(router(seen), CLIENT)
     for (const name of ['ask', 'step']) {
@@ -106,24 +106,28 @@ describeMatrix('a state that comes back', { versions: STATELESS_VERSIONS }, (set
     expect(seen).toEqual([])
   })
 
-  verifies('state.bound', 'is refused for another target, another method and other arguments', async () => {
-    const seen: string[] = []
-    const client = await setup(router(seen), CLIENT)
-    for (const name of ['ask', 'step']) {
-      const { requestState } = await begin(client, { name, arguments: { note: 'a' } })
-      const back = { requestState, inputResponses: ADA }
-      const elsewhere: [string, Params][] = [
-        ['tools/call', { name: 'ask2', arguments: { note: 'a' } }],
-        ['tools/call', { name, arguments: { note: 'b' } }],
-        ['tools/call', { name, arguments: {} }],
-        ['tools/call', { name }],
-        ['prompts/get', { name: 'ask', arguments: { note: 'a' } }],
-      ]
-      for (const [method, params] of elsewhere)
-        await expect(client.request(method, { ...params, ...back })).rejects.toMatchObject(refused('bound'))
-      expect(seen).toEqual([])
-    }
-  })
+  verifies(
+    ['state.bound', 'field.L1'],
+    'is refused for another target, another method and other arguments',
+    async () => {
+      const seen: string[] = []
+      const client = await setup(router(seen), CLIENT)
+      for (const name of ['ask', 'step']) {
+        const { requestState } = await begin(client, { name, arguments: { note: 'a' } })
+        const back = { requestState, inputResponses: ADA }
+        const elsewhere: [string, Params][] = [
+          ['tools/call', { name: 'ask2', arguments: { note: 'a' } }],
+          ['tools/call', { name, arguments: { note: 'b' } }],
+          ['tools/call', { name, arguments: {} }],
+          ['tools/call', { name }],
+          ['prompts/get', { name: 'ask', arguments: { note: 'a' } }],
+        ]
+        for (const [method, params] of elsewhere)
+          await expect(client.request(method, { ...params, ...back })).rejects.toMatchObject(refused('bound'))
+        expect(seen).toEqual([])
+      }
+    },
+  )
 
   verifies('state.bound', 'is good for the same arguments in another order', async () => {
     const made = askingRouter()
@@ -179,7 +183,7 @@ describeMatrix('a state that comes back', { versions: STATELESS_VERSIONS }, (set
     expect(seen).toHaveLength(2)
   })
 
-  verifies('state.expired', 'is refused after its time, however late', async () => {
+  verifies(['state.expired', 'field.L1'], 'is refused after its time, however late', async () => {
     const time = clockOf()
     const seen: string[] = []
     const client = await setup(router(seen), { ...CLIENT, server: { clock: time.clock, requestStateTtlMs: 1_000 } })
@@ -226,29 +230,33 @@ describeMatrix('a state that comes back', { versions: STATELESS_VERSIONS }, (set
   })
 
   if (!HTTP.includes(cell.transport)) return
-  verifies('state.bound', 'is refused for another user, and good for the other token of the same', async () => {
-    const seen: string[] = []
-    const made = router(seen, {
-      connect: (session: Connecting, request: ConnectRequest) =>
-        session.assign({ user: request.headers.get('x-user') ?? 'nobody' }),
-      principal: ({ assigns }: { assigns: { user: string } }) => assigns.user,
-    })
-    const as = (user: string, token = '1') => ({ ...CLIENT, headers: () => ({ 'x-user': user, 'x-token': token }) })
-    const ana = await setup(made, as('ana'))
-    const [bo, nobody, again] = [
-      await setup.another(as('bo')),
-      await setup.another(CLIENT),
-      await setup.another(as('ana', '2')),
-    ]
-    for (const [name, key] of [['ask', 'q1'] as const, ['step', 'greet'] as const]) {
-      const { requestState } = await begin(ana, { name })
-      const back = { name, requestState, inputResponses: accept({ [key]: { name: 'Ada' } }) }
-      for (const other of [bo, nobody])
-        await expect(other.request('tools/call', back)).rejects.toMatchObject(refused('bound'))
-      expect(textOf((await again.request('tools/call', back)) as never)).toMatch(/^Ada/)
-    }
-    expect(seen).toHaveLength(2)
-  })
+  verifies(
+    ['state.bound', 'field.L1'],
+    'is refused for another user, and good for the other token of the same',
+    async () => {
+      const seen: string[] = []
+      const made = router(seen, {
+        connect: (session: Connecting, request: ConnectRequest) =>
+          session.assign({ user: request.headers.get('x-user') ?? 'nobody' }),
+        principal: ({ assigns }: { assigns: { user: string } }) => assigns.user,
+      })
+      const as = (user: string, token = '1') => ({ ...CLIENT, headers: () => ({ 'x-user': user, 'x-token': token }) })
+      const ana = await setup(made, as('ana'))
+      const [bo, nobody, again] = [
+        await setup.another(as('bo')),
+        await setup.another(CLIENT),
+        await setup.another(as('ana', '2')),
+      ]
+      for (const [name, key] of [['ask', 'q1'] as const, ['step', 'greet'] as const]) {
+        const { requestState } = await begin(ana, { name })
+        const back = { name, requestState, inputResponses: accept({ [key]: { name: 'Ada' } }) }
+        for (const other of [bo, nobody])
+          await expect(other.request('tools/call', back)).rejects.toMatchObject(refused('bound'))
+        expect(textOf((await again.request('tools/call', back)) as never)).toMatch(/^Ada/)
+      }
+      expect(seen).toHaveLength(2)
+    },
+  )
 })
 
 verifies('state.elsewhere', 'a server with the secret goes on where it may, and else says what was lost', async () => {

@@ -6,14 +6,16 @@ import { vi } from 'vitest'
 import { Engine, type EngineProgram, findProgram, freePort } from './_engine.js'
 
 function server(...more: readonly string[]): EngineProgram {
-  const kept = ['--appendonly', 'yes', '--save', '']
   const args = (port: number, folder: string): string[] =>
-    ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder].concat(kept, more)
+    ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', ''].concat(more)
   return { name: 'redis-server', args }
 }
 
 export const redisMissing: boolean = findProgram('redis-server') === undefined
 export const runRedis = (): Promise<Engine> => Engine.run(server())
+/** One that has written what it answers: with fewer syncs it loses the last writes when it is killed. */
+export const runDurableRedis = (): Promise<Engine> =>
+  Engine.run(server('--appendonly', 'yes', '--appendfsync', 'always'))
 
 /** Two servers of a cluster, with half of the slots each. */
 export async function runCluster(): Promise<readonly [Engine, Engine]> {

@@ -23,7 +23,7 @@ describe.skipIf(natsMissing)(`NATS${left}`, () => {
   const nodes = ([here, there]: readonly NatsConnection[], more: NatsBackplaneOptions = {}): OpenedNodes => {
     if (here === undefined || there === undefined) throw new Error('two connections are needed')
     opened += 1
-    const prefix = `test-${process.pid}-${opened}`
+    const prefix = `test-${process.pid}-${Date.now()}-${opened}`
     const backplanes = {
       here: natsBackplane(here, { prefix, ...more }),
       there: natsBackplane(there, { prefix, ...more }),

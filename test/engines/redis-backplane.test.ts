@@ -4,7 +4,7 @@ import { redisBackplane } from 'phantom-mcp/redis'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Engine, freePort } from './_engine.js'
-import { CLIENTS, redisMissing, runRedis, type UserClient, urlOf } from './_redis.js'
+import { CLIENTS, redisMissing, runDurableRedis, runRedis, type UserClient, urlOf } from './_redis.js'
 
 const left = redisMissing ? ' (left out: redis-server is not installed)' : ''
 const MINUTE = { ttlMs: 60_000 }
@@ -180,7 +180,7 @@ describe.skipIf(redisMissing)(`a Redis that goes away${left}`, () => {
   test.each(['ioredis', 'node-redis'] as const)(
     'what %s gave up is not carried out later',
     async (kind) => {
-      const engine = await runRedis()
+      const engine = await runDurableRedis()
       const user = await CLIENTS[kind](urlOf(engine))
       const { store } = user.backplane({ prefix: 'x:', timeoutMs: 100 })
       await store.set('k', 'before', MINUTE)

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type OpenedNodes, testContracts } from './_contracts.js'
-import { CLIENTS, redisMissing, runRedis, type SharedRedis, sharedRedis, type UserClient, urlOf } from './_redis.js'
+import {
+  CLIENTS,
+  redisMissing,
+  runDurableRedis,
+  type SharedRedis,
+  sharedRedis,
+  type UserClient,
+  urlOf,
+} from './_redis.js'
 
 const left = redisMissing ? ' (left out: redis-server is not installed)' : ''
 
@@ -21,7 +29,10 @@ describe.skipIf(redisMissing).each(['ioredis', 'node-redis'] as const)(`Redis by
   const nodes = ([here, there]: readonly UserClient[], timeoutMs?: number): OpenedNodes => {
     if (here === undefined || there === undefined) throw new Error('two clients are needed')
     opened += 1
-    const options = { prefix: `test-${process.pid}-${opened}:`, ...(timeoutMs !== undefined && { timeoutMs }) }
+    const options = {
+      prefix: `test-${process.pid}-${Date.now()}-${kind}-${opened}:`,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    }
     const backplanes = { here: here.backplane(options), there: there.backplane(options) }
     const close = async (): Promise<void> => {
       await backplanes.here.close?.()
@@ -33,7 +44,7 @@ describe.skipIf(redisMissing).each(['ioredis', 'node-redis'] as const)(`Redis by
   testContracts(kind, {
     open: async () => nodes(clients),
     openLosable: async () => {
-      const engine = await runRedis()
+      const engine = await runDurableRedis()
       const own = await Promise.all([CLIENTS[kind](urlOf(engine)), CLIENTS[kind](urlOf(engine))])
       const { here, there, close } = nodes(own, 300)
       return {

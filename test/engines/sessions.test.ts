@@ -44,7 +44,11 @@ describe.each(['Redis', 'NATS'] as const)('sessions in %s', (name) => {
 
   test.skipIf(missing)(`begin on one node, go on on the other, and end everywhere${left}`, async () => {
     const backplanes = await open()
-    const router = createRouter({ name: 'nodes', version: '1.0.0' })
+    const router = createRouter({
+      name: 'nodes',
+      version: '1.0.0',
+      secretKeyBase: 'the same secret on each node, of sixty-four characters and a few more',
+    })
     router.tool('hello', {}, () => 'Hello')
     const targets = await Promise.all(backplanes.map((backplane) => target('node', router, { server: { backplane } })))
     const [one, two] = targets as [(typeof targets)[0], (typeof targets)[0]]

@@ -65,8 +65,8 @@ export class ParkedHandlers<Handler extends Parked> {
     for (const handler of [...this.#all.values()]) if (handler.replay) this.move(handler)
   }
 
-  abortAll(reason: Error): void {
-    for (const handler of [...this.#all.values()]) if (this.take(handler)) handler.abort(reason)
+  abortAll(reason: Error, which: (handler: Handler) => boolean = () => true): void {
+    for (const handler of [...this.#all.values()]) if (which(handler) && this.take(handler)) handler.abort(reason)
   }
 
   /** The one that has waited longest goes, of those that may. */

@@ -30,6 +30,7 @@ export async function askByRequest(session: CallSession, asked: RequestQuestion)
   // A response has to find its way to who waits for it, by the session that it comes with.
   const comesBack = session.shared || session.id !== undefined
   if (params === undefined || missing !== undefined || !comesBack || send === undefined) return 'unsupported'
+  session.noteHangUp()
   session.pausing.pause()
   try {
     return await respond(session, { ...asked, send }, requestMessage(id, question.method, params))
@@ -40,10 +41,11 @@ export async function askByRequest(session: CallSession, asked: RequestQuestion)
 
 /** Nobody waits for the client any longer than the call lives. */
 function respond(
-  { client, signal }: CallSession,
+  session: CallSession,
   { timeoutMs, id, send }: RequestQuestion & { readonly send: Send },
   message: string,
 ): Promise<Response> {
+  const { client, signal } = session
   return new Promise((resolve, reject) => {
     const settle = (): void => {
       clearTimeout(timer)
@@ -65,6 +67,7 @@ function respond(
     if (signal.aborted) return abort()
     signal.addEventListener('abort', abort, { once: true })
     client.expect(id, (response) => {
+      if (response === undefined) return session.cancel('The client is gone')
       settle()
       resolve(response)
     })

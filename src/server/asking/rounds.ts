@@ -6,6 +6,7 @@ import type { AskOptions } from '../../router/asked.js'
 import { setOwn } from '../../router/json-value.js'
 import type { Answer, Question } from '../../router/question.js'
 import type { CallSession } from '../call-session.js'
+import type { Exchange } from '../exchange.js'
 import { Chain, ContinuationMoved, type Recorded } from './chain.js'
 import { digest } from './digest.js'
 import { InputRequiredResult } from './input-required-result.js'
@@ -57,6 +58,11 @@ export class Rounds {
   /** Those that may run elsewhere are let go. */
   drain(): void {
     this.#open.parked.moveAll()
+  }
+
+  /** Those that wait for the client of this exchange wait for nothing: it is gone. */
+  clientGone(exchange: Exchange, reason: Error): void {
+    this.#open.parked.abortAll(reason, ({ session }) => session.isOf(exchange))
   }
 
   abortAll(reason: Error): void {

@@ -7,6 +7,7 @@ import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
 import { ExtensionListens } from '../extension-listens.js'
 import { followedUri } from '../followed-uri.js'
+import { NO_RESOURCES } from '../listeners.js'
 import { notFound } from '../read-resource.js'
 import { stringParam } from './params.js'
 
@@ -61,53 +62,85 @@ const LISTS = [
 export const listen: OperationHandler = async (context, session) => {
   if (!session.canStream) throw new McpError('INVALID_REQUEST', 'Accept must allow text/event-stream for this method')
   const asked = askedNotifications(session)
-  const added = new ExtensionListens(context, session, asked)
+  const added = ExtensionListens.of(context, session, asked)
   const leave = context.listens.enter(session.access.principal)
-  const { closed, stop } = watch(context, session)
+  const ending = new Ending()
+  session.onCancel = ending.end
+  session.watchClient()
+  const forget = context.onClose(ending.end)
+  let remove: (() => void) | undefined
   try {
     // Authorising may take its time, which is not the server's when it closes.
-    const answered = await Promise.race([Promise.all([honour(context, session, asked), added.honour()]), closed])
+    const answered = await ending.before(Promise.all([honour(context, session, asked), added?.honour()]))
     if (answered === undefined)
       throw new McpError('INTERNAL_ERROR', 'The server is shutting down: try again', { data: RETRYABLE })
-    const [honoured, keys] = answered
     const meta = { [SUBSCRIPTION_ID]: session.requestId }
-    const finished = new Promise<void>((resolve) => {
-      session.onFinish = resolve
-    })
-    // Whatever happens from here on is told behind the acknowledgement, never before it.
-    void session.notify('notifications/subscriptions/acknowledged', {
-      _meta: meta,
-      notifications: { ...honoured, ...keys },
-    })
-    added.open(meta)
-    const remove = context.listeners.add({
-      access: session.access,
-      lists: new Set(LISTS.filter(([key]) => honoured[key]).map(([, kind]) => kind)),
-      resources: new Set(honoured.resourceSubscriptions?.map(followedUri)),
-      tell: (method, params) => void session.notify(method, { ...params, _meta: meta }),
-    })
-    await Promise.race([closed, finished]).finally(remove)
+    session.onFinish = ending.end
+    remove = begin(context, session, { meta, honoured: answered[0], keys: answered[1] })
+    added?.open(meta)
+    await ending.wait()
+    remove()
     // Both the cancellation page and the subscriptions page are met so: the notification first, the result behind it.
     if (session.shared) await session.notify('notifications/cancelled', { requestId: session.requestId })
     return { _meta: meta }
   } finally {
-    stop()
-    added.close()
+    remove?.()
+    forget()
+    added?.close()
     leave()
   }
 }
 
+interface Answered {
+  readonly meta: Json
+  readonly honoured: Honoured
+  /** What filters of extensions follow. */
+  readonly keys: object | undefined
+}
+
+/** Whatever happens from here on is told, behind the acknowledgement and never before it. Returns the way out. */
+function begin(context: ServerContext, session: CallSession, { meta, honoured, keys }: Answered): () => void {
+  void session.notify('notifications/subscriptions/acknowledged', {
+    _meta: meta,
+    notifications: { ...honoured, ...keys },
+  })
+  const kinds = LISTS.filter(([key]) => honoured[key]).map(([, kind]) => kind)
+  const followed = honoured.resourceSubscriptions?.map(followedUri) ?? []
+  return context.listeners.add({
+    access: session.access,
+    lists: context.listeners.listsOf(kinds),
+    resources: followed.length === 0 ? NO_RESOURCES : new Set(followed),
+    tell: (method, params) => void session.notify(method, { ...params, _meta: meta }),
+  })
+}
+
 const RETRYABLE = { reason: 'shutting_down', retryable: true }
 
-/** Resolves when the client gives the call up, or the server closes. */
-function watch(context: ServerContext, session: CallSession): { closed: Promise<undefined>; stop: () => void } {
-  let stop = (): void => undefined
-  const closed = new Promise<undefined>((resolve) => {
-    session.onCancel = () => resolve(undefined)
-    session.watchClient()
-    stop = context.onClose(() => resolve(undefined))
-  })
-  return { closed, stop: () => stop() }
+/** The end of a listen: its client gives it up, or one side ends it. One promise, since there is one for each open stream. */
+class Ending {
+  #over = false
+  #wake = (): void => undefined
+
+  readonly end = (): void => {
+    this.#over = true
+    this.#wake()
+  }
+
+  /** What the work gives, or undefined when the end comes before. */
+  before<Value>(work: Promise<Value>): Promise<Value | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#wake = () => resolve(undefined)
+      if (this.#over) resolve(undefined)
+      work.then(resolve, reject)
+    })
+  }
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+      if (this.#over) resolve()
+    })
+  }
 }
 
 async function honour(context: ServerContext, session: CallSession, notifications: Json): Promise<Honoured> {
