@@ -20,7 +20,7 @@ import {
 } from '../http/_http.js'
 import { bundled } from '../stdio/_child.js'
 import { onLine } from './_lines.js'
-import type { NodeSettings } from './_node.js'
+import { type NodeSettings, runNode } from './_node.js'
 import { serveBackplane } from './_store-server.js'
 
 export type Kind = 'socket' | 'redis'
@@ -31,7 +31,7 @@ export const KINDS: readonly Kind[] =
 let program = ''
 let redis: SharedRedis | undefined
 beforeAll(async () => {
-  program = await bundled("import { runNode } from './test/nodes/_node.ts'\nvoid runNode()")
+  program = await bundled(`import { runNode } from './test/nodes/_node.ts'\nvoid ${runNode.name}()`)
   if (KINDS.includes('redis')) redis = await sharedRedis()
 })
 afterAll(() => redis?.end())

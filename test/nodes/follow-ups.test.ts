@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { answerTo, call, cluster, KINDS, openCall, refusedBy, saidBy, until } from './_nodes.js'
 
@@ -46,6 +47,19 @@ describe.each(KINDS)('a follow-up that comes to another node, %s', (kind) => {
     const hanging = await openCall(two, 'hold', answerTo(await call(one, 'hold'), ADA))
     await one.says('holding')
     hanging.socket.destroy()
+    await one.says('hold aborted by AbortError')
+  })
+
+  test('ends the handler when its client has hung up before that could go on', async () => {
+    const { nodes } = await cluster(kind)
+    const [one, two] = nodes
+    const answer = answerTo(await call(one, 'hold'), ADA)
+    one.stop()
+    const hanging = await openCall(two, 'hold', answer)
+    await sleep(100)
+    hanging.socket.destroy()
+    await sleep(100)
+    one.goOn()
     await one.says('hold aborted by AbortError')
   })
 

@@ -58,6 +58,8 @@ export class Relay {
     const follower = await LogFollower.open(backplane, logOf(relay))
     try {
       const taken = await this.#isTaken(follower, session, { relay, state })
+      // Nothing is begun for a client that has hung up meanwhile.
+      session.signal.throwIfAborted()
       return taken ? await this.#follow(follower, session, state.node) : undefined
     } catch (error) {
       if (session.reason !== undefined) {
@@ -87,7 +89,8 @@ export class Relay {
       inputResponses: session.inputResponses,
     }
     await this.#options.nodes.send(state.node, 'follow-up', followUp)
-    const first = await follower.next(TAKEN_MS, session.signal)
+    // A hang-up is told to who has taken the request: that has to be known first.
+    const first = await follower.next(TAKEN_MS, new AbortController().signal)
     return first !== undefined && (JSON.parse(first) as { taken?: boolean }).taken === true
   }
 

@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange.js'
 import { Chain, ContinuationMoved, type Recorded } from './chain.js'
 import { digest } from './digest.js'
 import { InputRequiredResult } from './input-required-result.js'
-import { toFailed, toMoved, unwrap } from './moved.js'
+import { type Moved, toFailed, toMoved, unwrap } from './moved.js'
 import { inputRequest, MARGIN_MS, OpenRounds, type ParkedThread, type RoundsOptions } from './open-rounds.js'
 import { type FollowUp, Relay } from './relay.js'
 import type { Claim, RoundName } from './round-log.js'
@@ -35,6 +35,7 @@ export class Rounds {
   readonly #open: OpenRounds
   readonly #relay: Relay
   readonly #served = new Set<Served>()
+  #aborted = false
 
   constructor(options: RoundsOptions) {
     this.#options = options
@@ -65,6 +66,7 @@ export class Rounds {
   }
 
   abortAll(reason: Error): void {
+    this.#aborted = true
     this.#open.parked.abortAll(reason)
     for (const { session, thread } of [...this.#served]) this.#open.fail(session, thread, reason)
   }
@@ -176,20 +178,27 @@ export class Rounds {
       await log.giveBack(claim)
       return await this.#relay.decline(followUp)
     }
-    const moved = await this.#relay.take(followUp, parked.session, (request) => this.#resume(parked, request, state))
-    await log.done(claim, moved)
+    const resume = (request: CallSession): Promise<Result> => this.#resume(parked, request, state)
+    await this.#serve(parked, async () => {
+      await this.#keep(claim, await this.#relay.take(followUp, parked.session, resume))
+    })
+  }
+
+  /** What a server has aborted that goes away is no answer: its client may get one elsewhere. */
+  async #keep(claim: Claim, moved: Moved): Promise<void> {
+    const { log } = this.#options
+    await (this.#aborted ? log.giveBack(claim) : log.done(claim, moved))
   }
 
   /** The round is ours, and what comes of it is kept. */
   async #moveOn(call: RoundCall, { state, claim }: Claimed): Promise<Result> {
-    const { log } = this.#options
     try {
       const result = await this.#move(call, state)
-      await log.done(claim, toMoved(result))
+      await this.#keep(claim, toMoved(result))
       return result
     } catch (error) {
       // It is reported where the request ends.
-      await log.done(claim, toFailed(error, ignore))
+      await this.#keep(claim, toFailed(error, ignore))
       throw error
     }
   }
@@ -199,7 +208,7 @@ export class Rounds {
     const parked = this.#open.parked.get(state.chain)
     if (state.kind === 'inline') {
       if (parked?.round === state.round && this.#open.parked.take(parked))
-        return await this.#resume(parked, session, state)
+        return await this.#serve(parked, () => this.#resume(parked, session, state))
       if (state.node !== '') await this.#options.log.tellMoved(state.node, state)
       if (!target.replay) throw refuseState('node_lost')
     }
@@ -212,7 +221,7 @@ export class Rounds {
   }
 
   /** Until it comes to something, what runs here can be told that it goes on elsewhere. */
-  async #serve(served: Served, run: () => Promise<Result>): Promise<Result> {
+  async #serve<Value>(served: Served, run: () => Promise<Value>): Promise<Value> {
     this.#served.add(served)
     try {
       return await run()
@@ -237,16 +246,14 @@ export class Rounds {
     thread.phase = 'running'
     session.follow(request)
     const next = thread.next()
-    return await this.#serve({ session, thread, round: state.round }, async () => {
-      try {
-        await session.pausing.resume()
-        for (const key of Object.keys(state.open)) await chain.answer(key, ownMember(request.inputResponses, key))
-        if (chain.open.size > 0) this.#open.sendSoon(session, thread)
-      } catch (error) {
-        this.#open.fail(session, thread, error)
-      }
-      return await next
-    })
+    try {
+      await session.pausing.resume()
+      for (const key of Object.keys(state.open)) await chain.answer(key, ownMember(request.inputResponses, key))
+      if (chain.open.size > 0) this.#open.sendSoon(session, thread)
+    } catch (error) {
+      this.#open.fail(session, thread, error)
+    }
+    return await next
   }
 
   /** A run of the handler that knows what an earlier one was told. */
