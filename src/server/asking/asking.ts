@@ -134,7 +134,7 @@ export class Asking implements Asker<CallSession> {
     if (mend === undefined) return
     this.#parts.warnings.once(
       method,
-      `${method} is deprecated with 2026-07-28: ${mend}. Clients that have it are still asked.`,
+      `${method} is deprecated by the specification: ${mend}. Clients that have it are still asked.`,
     )
   }
 
