@@ -3,7 +3,7 @@ import { BUILT, isBuilt } from './built.js'
 import type { UrlQuestion } from './elicit.js'
 import { isQuestion, type Question } from './question.js'
 
-/** What {@link Tool.inputRequired} takes. */
+/** What `Tool.inputRequired` takes. */
 export interface InputRequiredOptions {
   /** Questions by the names under which `session.inputResponses` has what the client sent. */
   readonly requests?: Readonly<Record<string, Question<unknown>>>

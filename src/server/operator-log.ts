@@ -1,23 +1,21 @@
 /** What happened, and how much it matters. */
-const EVENTS = {
-  session_opened: ['info', 'A session was opened'],
-  session_ended: ['info', 'A session has ended'],
-  session_evicted: ['warn', 'A session had to make room for another one'],
-  session_refused: ['warn', 'There was no room for a session'],
-  connect_refused: ['info', 'A caller was not let in'],
-  stream_opened: ['debug', 'A stream was opened'],
-  stream_cut: ['warn', 'A stream was cut: its client did not read it'],
-  pipe_full: ['warn', 'The client does not read its pipe: what it is told is dropped'],
-  pipe_read: ['info', 'The client reads its pipe again'],
-  callback_timed_out: ['error', 'A callback did not settle in time'],
-  backplane_failed: ['error', 'The backplane cannot be reached'],
-  backplane_recovered: ['info', 'The backplane can be reached again'],
-  drain_started: ['info', 'The server takes no new calls'],
-  drain_ended: ['info', 'The server has closed'],
-} as const
 
 /** The names of what a {@link Logger} is told. */
-export type LoggedEventName = keyof typeof EVENTS
+export type LoggedEventName =
+  | 'session_opened'
+  | 'session_ended'
+  | 'session_evicted'
+  | 'session_refused'
+  | 'connect_refused'
+  | 'stream_opened'
+  | 'stream_cut'
+  | 'pipe_full'
+  | 'pipe_read'
+  | 'callback_timed_out'
+  | 'backplane_failed'
+  | 'backplane_recovered'
+  | 'drain_started'
+  | 'drain_ended'
 
 /**
  * Something that an operator may want to see. Its fields say of whom and how much, and never what: no message, argument or result,
@@ -32,10 +30,31 @@ export interface LoggedEvent {
 
 /** Takes what happens, one object for each event: `pino()`, a logger of `winston`, and `console` are loggers. */
 export interface Logger {
+  /** For whoever looks for something. */
   debug(event: LoggedEvent): unknown
+  /** What happens all the time. */
   info(event: LoggedEvent): unknown
+  /** What somebody should know of. */
   warn(event: LoggedEvent): unknown
+  /** What somebody has to mend. */
   error(event: LoggedEvent): unknown
+}
+
+const EVENTS: Readonly<Record<LoggedEventName, readonly [level: keyof Logger, message: string]>> = {
+  session_opened: ['info', 'A session was opened'],
+  session_ended: ['info', 'A session has ended'],
+  session_evicted: ['warn', 'A session had to make room for another one'],
+  session_refused: ['warn', 'There was no room for a session'],
+  connect_refused: ['info', 'A caller was not let in'],
+  stream_opened: ['debug', 'A stream was opened'],
+  stream_cut: ['warn', 'A stream was cut: its client did not read it'],
+  pipe_full: ['warn', 'The client does not read its pipe: what it is told is dropped'],
+  pipe_read: ['info', 'The client reads its pipe again'],
+  callback_timed_out: ['error', 'A callback did not settle in time'],
+  backplane_failed: ['error', 'The backplane cannot be reached'],
+  backplane_recovered: ['info', 'The backplane can be reached again'],
+  drain_started: ['info', 'The server takes no new calls'],
+  drain_ended: ['info', 'The server has closed'],
 }
 
 /** The operator's log of a server: silent without a logger, and never in the way with one. */

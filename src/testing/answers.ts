@@ -1,7 +1,7 @@
 import type { Awaitable } from '../awaitable.js'
 import type { ClientCapabilities } from '../protocol/model.js'
 
-type Members = Readonly<Record<string, unknown>>
+import type { Members } from './members.js'
 
 /** What a test's user answers: the content of the form, which accepts it, or another choice. */
 export type ElicitAnswer = Members | 'accept' | 'decline' | 'cancel'

@@ -9,10 +9,8 @@ import type {
 } from '../protocol/model.js'
 import { isSessionVersion, type ProtocolVersion } from '../protocol/versions.js'
 import { type AnswerOptions, Answers } from './answers.js'
+import type { Members } from './members.js'
 import type { Wire, WireMessage } from './wire.js'
-
-/** Members of a message, as the wire carried them. */
-export type Members = Readonly<Record<string, unknown>>
 
 /** How a test client presents itself. */
 export interface ClientOptions extends AnswerOptions {

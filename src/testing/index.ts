@@ -6,7 +6,6 @@ export {
   type CompleteResult,
   type GetPromptResult,
   type ListResult,
-  type Members,
   type ReadResourceResult,
   type RequestOptions,
   RpcError,
@@ -19,4 +18,5 @@ export type { ExpectedElicitation, ExpectedRpcError } from './matcher-errors.js'
 export type { ExpectedLog, ExpectedProgress } from './matcher-heard.js'
 export type { ExpectedRole } from './matcher-reads.js'
 export { type MatcherFunctions, type McpMatchers, matchers } from './matchers.js'
+export type { Members } from './members.js'
 export { type MemoryWireOptions, memoryWire, type Wire, type WireMessage } from './wire.js'

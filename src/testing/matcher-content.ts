@@ -1,7 +1,7 @@
 import { encodeBase64 } from '../base64.js'
 import { isRecord } from '../router/json-value.js'
-import type { Members } from './client.js'
 import { fits, fitsMembers, type MatcherContext, type MatcherVerdict, partsOf, show, verdict } from './matcher.js'
+import type { Members } from './members.js'
 
 /** Text that is this text, or that fits an expression. */
 export type ExpectedText = string | RegExp

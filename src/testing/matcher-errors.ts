@@ -1,7 +1,8 @@
 import { isRecord } from '../router/json-value.js'
-import { type Members, RpcError } from './client.js'
+import { RpcError } from './client.js'
 import { fits, fitsMembers, type MatcherContext, type MatcherVerdict, show, verdict } from './matcher.js'
 import type { ExpectedText } from './matcher-content.js'
+import type { Members } from './members.js'
 
 /** A JSON-RPC error, as far as it matters; a number is its code. */
 export type ExpectedRpcError =

@@ -1,7 +1,7 @@
 import type { LogLevel, ProgressToken } from '../protocol/model.js'
-import type { Members } from './client.js'
 import { fitsMembers, type MatcherContext, type MatcherVerdict, partsOf, show, verdict } from './matcher.js'
 import type { ExpectedText } from './matcher-content.js'
+import type { Members } from './members.js'
 
 /** A progress notification, as far as it matters. */
 export interface ExpectedProgress {

@@ -1,7 +1,7 @@
 import { encodeBase64 } from '../base64.js'
-import type { Members } from './client.js'
 import { fits, fitsMembers, type MatcherContext, type MatcherVerdict, partsOf, show, verdict } from './matcher.js'
 import { describeBlock, type ExpectedText } from './matcher-content.js'
+import type { Members } from './members.js'
 
 /** What a part of a read resource has to be. */
 interface WantedPart {

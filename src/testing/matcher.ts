@@ -1,6 +1,6 @@
 import { typeOf } from '../router/content.js'
 import { isRecord } from '../router/json-value.js'
-import type { Members } from './client.js'
+import type { Members } from './members.js'
 
 /** What a test runner gives its matchers, as far as ours need it; vitest and Jest agree on it. */
 export interface MatcherContext {

@@ -1,4 +1,3 @@
-import type { Members } from './client.js'
 import type { MatcherContext, MatcherVerdict } from './matcher.js'
 import {
   beToolError,
@@ -14,6 +13,7 @@ import {
 import { beRpcError, type ExpectedElicitation, type ExpectedRpcError, requireElicitation } from './matcher-errors.js'
 import { type ExpectedLog, type ExpectedProgress, haveSeen } from './matcher-heard.js'
 import { type ExpectedRole, havePromptMessage, haveResourceBlob, haveResourceText } from './matcher-reads.js'
+import type { Members } from './members.js'
 
 /** What `expect` learns by {@link matchers}. Values may be asymmetric matchers of the runner, `expect.any(Number)` for one. */
 export interface McpMatchers {

@@ -1,0 +1,2 @@
+/** Members of a message, as the wire carried them. */
+export type Members = Readonly<Record<string, unknown>>
