@@ -67,7 +67,7 @@ export class CallStreams {
         const written = await this.#written(log.key)
         if ((await pipe(log, from, sink)) || written === undefined) return
         await this.#keepAlive(session, log, written)
-        await Promise.race([rung, elapsed(LOOK_MS)])
+        await Promise.race([rung, elapsed(Math.min(LOOK_MS, this.#options.nodes.heartbeatMs))])
       }
     } catch (error) {
       // What has gone just now cannot be made up for: the client comes back, and is told so.

@@ -9,6 +9,7 @@ import {
   field,
   McpError,
   type Router,
+  type Server,
   type Session,
 } from 'phantom-mcp'
 import { serve } from 'phantom-mcp/node'
@@ -25,6 +26,7 @@ export interface NodeSettings {
   readonly effects: string
   readonly heartbeatMs: number
   readonly drainMs: number
+  readonly secondStream?: 'refuse' | 'takeOver'
 }
 
 const NAME = Elicit.form({ message: 'Your name?', fields: { name: field.string({ required: true }) } })
@@ -46,17 +48,63 @@ export async function runNode(): Promise<void> {
     secretKeyBase: 'a secret that all nodes of the test have in common, and that is long enough',
     connect: (session, { headers }) => session.assign({ user: headers.get('authorization') }),
     principal: ({ assigns }) => assigns.user,
+    authorizeResourceSubscriptions: (resources) => {
+      appendFileSync(settings.effects, `${resources.map(({ uri }) => uri).join()} asked on ${name}\n`)
+      return resources
+    },
   }) as unknown as Router
   addTools(router, settings)
   const backplane = backplaneOf(settings)
   const server = createServer(router, { backplane, nodeId: name, heartbeatMs, drainMs })
-  const { port, close } = await serve(server, { port: 0, signals: false })
+  addTelling(router, server, settings)
+  const { secondStream = 'refuse' } = settings
+  const { port, close } = await serve(server, { port: 0, signals: false, secondStream })
   process.once('SIGTERM', async () => {
     await close()
     await backplane.close?.()
     process.exit(0)
   })
   console.log(`port ${port}`)
+}
+
+/** Tools that tell what nobody has called for. */
+function addTelling(router: Router, server: Server, { name }: NodeSettings): void {
+  router.resource('notes:///:id', { name: 'note' }, ({ id }) => id)
+  router.tool('tell', { input: { uris: field.array(field.string()) } }, async ({ uris = [] }) =>
+    String(await server.notifyResourcesUpdated(uris)),
+  )
+  router.tool('tell_tools', {}, async () => String(await server.notifyToolList()))
+  router.tool('say', { input: { session: field.string({ required: true }) } }, async ({ session }) => {
+    await server.session(session)?.notify('notifications/message', { level: 'error', data: `said by ${name}` })
+    return 'said'
+  })
+  router.tool('log', {}, async (_params, session) => {
+    await session.log.debug('a detail')
+    return 'logged'
+  })
+  router.tool('track', {}, async () => {
+    // A call runs once its handler waits.
+    await Promise.resolve()
+    const { tracker } = server
+    const all = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+      const found: Item[] = []
+      for await (const item of items) found.push(item)
+      return found
+    }
+    const nodeOf = ({ node }: { readonly node: string }): string => node.slice(0, node.indexOf('.'))
+    const [sessions, streams, calls, listeners] = await Promise.all([
+      all(tracker.sessions()),
+      all(tracker.streams()),
+      all(tracker.calls()),
+      all(tracker.listeners()),
+    ])
+    return {
+      sessions: sessions.map(({ principal, subscriptions }) => [principal, ...subscriptions]),
+      streams: streams.map((stream) => [nodeOf(stream), stream.of, stream.connected]),
+      calls: calls.map((call) => [nodeOf(call), call.name, call.principal]),
+      listeners: listeners.map((listener) => [nodeOf(listener), listener.principal, ...listener.resources]),
+    }
+  })
 }
 
 function backplaneOf({ backplane }: NodeSettings): Backplane {
@@ -108,6 +156,12 @@ function addTools(router: Router, { name, effects }: NodeSettings): void {
     console.log('holding')
     await Promise.race([passing('hold'), new Promise((end) => session.signal.addEventListener('abort', end))])
     return `held for ${who} by ${name}`
+  })
+  router.tool('count', {}, async (_params, session) => {
+    await session.log.error('one')
+    await passing('count')
+    await session.log.error('two')
+    return `counted on ${name}`
   })
   router.tool('stay', {}, async (_params, session) => {
     watch(session, 'stay')

@@ -109,6 +109,7 @@ export interface Cluster {
 export interface ClusterOptions {
   readonly heartbeatMs?: number
   readonly drainMs?: number
+  readonly secondStream?: 'refuse' | 'takeOver'
 }
 
 /** Starts two nodes, which end with the test. */
@@ -195,6 +196,34 @@ export class NodeSession {
 
   private constructor(headers: HeaderList) {
     this.#headers = headers
+  }
+
+  get id(): string {
+    return String(this.#headers['mcp-session-id'])
+  }
+
+  /** Opens the session's stream, or goes on with one. */
+  async listen(node: Node, lastEventId?: string): Promise<RawSocket> {
+    const own = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
+    const sent: Sent = {
+      method: 'GET',
+      headers: { ...this.#headers, accept: 'text/event-stream', connection: 'close', ...own },
+    }
+    const socket = await RawSocket.connect(node.port)
+    await socket.write(head(sent))
+    await until(
+      () => /\r\n\r\n/.test(socket.received),
+      () => 'the head of a stream was expected',
+    )
+    return socket
+  }
+
+  /** A request, and the text of its answer. */
+  async ask(node: Node, method: string, params: Json): Promise<Json> {
+    const answer = await open(node.port, legacy(method, params, { id: crypto.randomUUID(), headers: this.#headers }))
+    const text = await textOf(answer)
+    const streamed = answer.headers['content-type']?.startsWith('text/event-stream') === true
+    return (streamed ? eventsOf(text).at(-1) : JSON.parse(text)) as Json
   }
 
   static async begin(node: Node, user: string): Promise<NodeSession> {
