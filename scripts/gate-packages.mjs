@@ -24,7 +24,8 @@ export async function installMissing() {
   return missing.filter((row) => !isInstalled(row)).map((row) => `${row.for} (needs ${row.apt})`)
 }
 
-function isInstalled({ command }) {
+/** Whether a program is there to be run. */
+export function isInstalled({ command }) {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   return folders.some((folder) => existsSync(join(folder, command)))
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './build.mjs'
 import { countLine, countOne, countTests, sum } from './gate-count.mjs'
-import { installMissing } from './gate-packages.mjs'
+import { installMissing, isInstalled } from './gate-packages.mjs'
 import { runCommand, stopRunning } from './gate-process.mjs'
 
 const ci = process.env.CI === 'true' || process.env.CI === '1'
@@ -18,6 +18,7 @@ const vitest = (project) =>
  * command   run with node_modules/.bin on the PATH, without stdin
  * count     what the step adds to the totals; without it, one
  * needs     steps without which this one makes no sense
+ * programs  what it runs on; it is left out where one of them is not installed, which the last lines tell
  * minutes   after which the step is ended and has failed
  */
 const steps = [
@@ -39,6 +40,13 @@ const steps = [
     needs: ['build'],
     minutes: 20,
   },
+  ...['redis', 'nats'].map((engine) => ({
+    name: `conformance, three nodes on ${engine}`,
+    command: `npm run --silent conformance -- --cluster ${engine}`,
+    count: countLine,
+    needs: ['build'],
+    programs: [`${engine}-server`, 'haproxy'],
+  })),
   {
     name: 'field cases',
     command: 'node scripts/field-cases.mjs',
@@ -58,6 +66,11 @@ async function runStep(step, failedSteps) {
   const missing = step.needs?.find((name) => failedSteps.has(name))
   if (missing) {
     console.log(`${step.name}: not run, because it needs ${missing}`)
+    return { passed: 0, failed: 0, leftOut: [] }
+  }
+  const absent = step.programs?.find((command) => !isInstalled({ command }))
+  if (absent) {
+    console.log(`${step.name}: not run, because ${absent} is not installed`)
     return { passed: 0, failed: 0, leftOut: [] }
   }
   const started = Date.now()

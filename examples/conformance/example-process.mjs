@@ -18,12 +18,12 @@ export function builtExample(name) {
 
 /**
  * Starts a server on a free port and waits for the address that it prints to stderr.
- * `stop` ends it by SIGTERM and gives what is wrong with the way it ended, if anything.
+ * `env` has more of its environment. `stop` ends it by SIGTERM and gives what is wrong with the way it ended, if anything.
  */
-export async function startExample(name) {
+export async function startExample(name, env = {}) {
   const child = spawn(process.execPath, [join(root, 'scripts/run-example.mjs'), name], {
     cwd: root,
-    env: { ...process.env, PORT: '0' },
+    env: { ...process.env, ...env, PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   endWithUs(child)

@@ -1,4 +1,4 @@
-// npm run conformance [-- --only NAME] [--wire 2025-11-25 | 2026-07-28]
+// npm run conformance [-- --only NAME] [--wire 2025-11-25 | 2026-07-28] [--cluster redis | nats]
 // Runs the official suite against ./server.ts, each scenario at each of its wires. A line per scenario, the last line is
 // `N passed, N failed`. What does not pass and is not in expected-failures.json has failed, a scenario that verified nothing
 // among them. That file may only shrink: a scenario in it that passes is an error. Where it names checks, these and no other
@@ -6,10 +6,12 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { startCluster } from './cluster.mjs'
 import { exitOnSignals, startExample } from './example-process.mjs'
 import { installSuite, listScenarios, runScenario } from './suite.mjs'
 
-const { values: flags } = parseArgs({ options: { only: { type: 'string' }, wire: { type: 'string' } } })
+const text = { type: 'string' }
+const { values: flags } = parseArgs({ options: { only: text, wire: text, cluster: text } })
 const expectations = JSON.parse(readFileSync(new URL('expected-failures.json', import.meta.url), 'utf8'))
 
 /** A reason, or a reason with the checks that it is one for. */
@@ -25,7 +27,8 @@ async function main() {
     ({ name, wire }) => [undefined, name].includes(flags.only) && [undefined, wire].includes(flags.wire),
   )
   if (chosen.length === 0) throw new Error('No scenario has this name and wire')
-  const server = await startExample('examples/conformance/server')
+  const name = 'examples/conformance/server'
+  const server = flags.cluster === undefined ? await startExample(name) : await startCluster(flags.cluster, name)
   const counts = { passed: 0, failed: 0 }
   try {
     await inParallel(chosen, async (scenario) => report(scenario, await runScenario(scenario, server.url), counts))

@@ -3,6 +3,7 @@
 import { createRouter, createServer } from 'phantom-mcp'
 import { serve } from 'phantom-mcp/node'
 import { addAsking } from './asking.js'
+import { openBackplane } from './backplane.js'
 import { addPrompts } from './prompts.js'
 import { addResources } from './resources.js'
 import { createSkills } from './skills.js'
@@ -14,13 +15,19 @@ const router = createRouter({
   title: 'Everything server',
   instructions: 'Holds the fixtures of the MCP conformance suite.',
   extensions: [createSkills()],
+  // The nodes of a cluster have it in common.
+  secretKeyBase: 'for the fixture only: sixty-four characters that everybody can read here',
 })
-const server = createServer(router)
+const { backplane, close: closeBackplane } = await openBackplane(process.env)
+const server = createServer(router, { backplane })
 
 addTools(router, server)
 addResources(router)
 addPrompts(router)
 addAsking(router)
 
-const { url } = await serve(server, { port: Number(process.env['PORT'] ?? 3000) })
+const { url, close } = await serve(server, { port: Number(process.env['PORT'] ?? 3000), signals: false })
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => void close().then(closeBackplane))
+}
 console.error(`Conformance fixtures at ${url}`)

@@ -1,0 +1,102 @@
+// Three nodes of the fixture on one backplane, behind HAProxy that sends requests to them in turn.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { endWithUs, startExample } from './example-process.mjs'
+
+const NODES = 3
+const START_MS = 10_000
+
+/** Programs that a cluster runs on, by the name of its engine. */
+const ENGINES = {
+  redis: {
+    program: 'redis-server',
+    args: (port, folder) => ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', ''],
+    env: (port) => ({ REDIS_URL: `redis://127.0.0.1:${port}` }),
+  },
+  nats: {
+    program: 'nats-server',
+    args: (port, folder) => ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder],
+    env: (port) => ({ NATS_URL: `nats://127.0.0.1:${port}` }),
+  },
+}
+
+/** Starts a cluster; its `stop` ends all of it and gives what is wrong with the way that a node ended. */
+export async function startCluster(engine, name) {
+  const { program, args, env } = ENGINES[engine] ?? {}
+  if (program === undefined) throw new Error(`--cluster takes ${Object.keys(ENGINES).join(' or ')}, not ${engine}`)
+  const folder = mkdtempSync(join(tmpdir(), 'phantom-cluster-'))
+  const store = await start(program, (port) => args(port, folder))
+  const nodes = []
+  // One after the other: the first builds what is stale.
+  for (let node = 0; node < NODES; node++) nodes.push(await startExample(name, env(store.port)))
+  const servers = nodes.map(({ url }, at) => `  server node${at} ${new URL(url).host}\n`)
+  const file = join(folder, 'haproxy.cfg')
+  const proxy = await start('haproxy', (port) => {
+    writeFileSync(
+      file,
+      `${HAPROXY}  bind 127.0.0.1:${port}\n  default_backend nodes\nbackend nodes\n  balance roundrobin\n${servers.join('')}`,
+    )
+    return ['-f', file, '-db']
+  })
+  return {
+    url: `http://127.0.0.1:${proxy.port}/mcp`,
+    printed: () => nodes.map((node) => node.printed()).join('\n'),
+    stop: async () => {
+      const wrong = await Promise.all(nodes.map((node) => node.stop()))
+      for (const { child } of [proxy, store]) child.kill('SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+      return wrong.filter(Boolean).join('; ') || undefined
+    },
+  }
+}
+
+const HAPROXY = `defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  timeout tunnel 60s
+frontend mcp
+`
+
+async function start(program, argsOf) {
+  const port = await freePort()
+  const child = spawn(program, argsOf(port), {
+    stdio: 'ignore',
+    env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/usr/local/sbin` },
+  })
+  endWithUs(child)
+  let failed
+  child.once('error', (error) => {
+    failed = error
+  })
+  for (const until = Date.now() + START_MS; Date.now() < until && failed === undefined; await sleep(50)) {
+    if (await listens(port)) return { child, port }
+  }
+  throw new Error(`${program} does not listen${failed ? `: ${failed.message}` : ''}`)
+}
+
+function listens(port) {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+}
