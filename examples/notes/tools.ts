@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { field, type Router, Tool } from 'phantom-mcp'
+import { Elicit, field, type Router, Tool } from 'phantom-mcp'
 import { type Notes, toMarkdown } from './store.js'
 
 /** The tools: add, search and delete a note, and export all of them. */
@@ -47,13 +47,22 @@ export function addTools(router: Router, notes: Notes): void {
   router.tool(
     'delete_note',
     {
-      description: 'Delete a note.',
+      description: 'Delete a note, once the user has confirmed it where the client can ask them.',
       input: { id: field.string({ required: true }) },
       destructive: true,
       idempotent: true,
       openWorld: false,
     },
-    ({ id }) => (notes.delete(id) ? `Note ${id} is deleted.` : Tool.error(`There is no note ${id}.`)),
+    async ({ id }, session) => {
+      const note = notes.get(id)
+      if (note === undefined) return Tool.error(`There is no note ${id}.`)
+      const fields = { sure: field.boolean({ required: true, title: 'Delete it' }) }
+      const answer = await session.elicit(Elicit.form({ message: `Really delete "${note.title}"?`, fields }))
+      const agreed = answer.action === 'accept' ? answer.content.sure : answer.action === 'unsupported'
+      if (!agreed) return Tool.error(`Note ${id} is kept.`)
+      notes.delete(id)
+      return `Note ${id} is deleted.`
+    },
   )
   addExport(router, notes)
 }
