@@ -24,25 +24,28 @@ interface Written {
 /** Streams of calls that run on one node while their clients may come back to another. */
 export class CallStreams {
   readonly #options: CallStreamsOptions
-  /** Streams of this node that somebody elsewhere reads. */
-  readonly #rung = new Set<string>()
+  /** Streams of calls that run here, with whether somebody elsewhere reads them. */
+  readonly #here = new Map<string, boolean>()
 
   constructor(options: CallStreamsOptions) {
     this.#options = options
-    options.nodes.on('ring-stream', (key: string) => void this.#rung.add(key))
+    options.nodes.on('ring-stream', (key: string) => {
+      if (this.#here.has(key)) this.#here.set(key, true)
+    })
   }
 
   /** A call of this node has begun to stream. Never rejects. */
   async begun(key: string, ids: readonly RequestId[]): Promise<void> {
     const { nodes, backplane, ttlMs, report } = this.#options
     if (!nodes.shared) return
+    this.#here.set(key, false)
     const value = JSON.stringify({ node: nodes.id, ids } satisfies Written)
     await backplane.store.set(key, value, { ttlMs }).catch(report)
   }
 
   /** Something was appended to a stream. */
   appended(key: string): void {
-    if (this.#rung.has(key)) this.#options.backplane.pubSub.publish(key, '').catch(this.#options.report)
+    if (this.#here.get(key) === true) this.#options.backplane.pubSub.publish(key, '').catch(this.#options.report)
   }
 
   /** The call is done. */
@@ -50,7 +53,7 @@ export class CallStreams {
     const { nodes, backplane, report } = this.#options
     if (!nodes.shared) return
     this.appended(key)
-    this.#rung.delete(key)
+    this.#here.delete(key)
     backplane.store.delete(key).catch(report)
   }
 

@@ -189,6 +189,7 @@ export class Channels {
     }
     const forget = session.onEnd((how) => {
       leave()
+      if (how === 'ended') void this.#options.owners.forget(session.id)
       void (how === 'ended' ? channel.end().then(() => this.#drop(channel.log)) : channel.release())
     })
     this.#sessions.set(session.id, { channel, listener, leave, coming: true })

@@ -145,7 +145,7 @@ export class Server {
       (attach as ((host: ExtensionHost) => void) | undefined)?.(this.#context.host)
     if (!options.sessions) return
     this.sessions = this.#openSessions(store)
-    const owners = new StreamOwners({ store, nodes: this.nodes, ttlMs: options.sessionTtlMs })
+    const owners = this.#openOwners(store)
     this.channels = this.#openChannels(listeners, this.sessions, owners)
     this.#handles = new SessionHandles({ channels: this.channels, owners, nodes: this.nodes, ids })
   }
@@ -172,6 +172,11 @@ export class Server {
       notifyResourceList: () => this.notifyResourceList(),
       report: (error) => this.report(error),
     })
+  }
+
+  #openOwners(store: Store): StreamOwners {
+    const report = (error: unknown): void => this.report(error)
+    return new StreamOwners({ store, nodes: this.nodes, ttlMs: this.#options.sessionTtlMs, report })
   }
 
   #openSessions(store: Store): Sessions {

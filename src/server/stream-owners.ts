@@ -12,6 +12,7 @@ export interface StreamOwnersOptions {
   readonly nodes: Nodes
   /** How long a session is known, in milliseconds. */
   readonly ttlMs: number
+  readonly report: (error: unknown) => void
 }
 
 /** How a session's stream came to this node. */
@@ -44,6 +45,12 @@ export class StreamOwners {
       owner === undefined || owner === nodes.id ? NEW : await this.#from(owner, { session: sessionId, takeOver })
     if (!taken.refused) await store.set(keyOf(sessionId), nodes.id, { ttlMs })
     return taken
+  }
+
+  /** The session is over. Never rejects. */
+  async forget(sessionId: string): Promise<void> {
+    const { store, nodes, report } = this.#options
+    if (nodes.shared) await store.release(keyOf(sessionId), nodes.id).catch(report)
   }
 
   /** The node that has the stream; it may be gone. */
