@@ -18,8 +18,6 @@ const SESSION_STREAM = 'session'
 /** Characters that the logs of this node's calls that are done may have together. */
 const MAX_DONE = 67_108_864
 
-export type SendTo = (message: string) => Promise<void>
-
 export interface ChannelsOptions {
   readonly store: Store
   readonly resume: Required<ResumeOptions>
@@ -89,12 +87,6 @@ export class Channels {
   /** The session's own stream where it is open here. */
   ofSession(id: string): EventChannel | undefined {
     return this.#byKey.get(keyOf(id, SESSION_STREAM))
-  }
-
-  /** The way to a client on the stream of its session, where that is open here. */
-  wayTo(sessionId: string): SendTo | undefined {
-    const channel = this.ofSession(sessionId)
-    return channel && ((message) => channel.send(message))
   }
 
   /**

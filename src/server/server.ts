@@ -18,7 +18,7 @@ import { CallCancelled, type CallSession } from './call-session.js'
 
 import { CallStreams } from './call-streams.js'
 import { Callers } from './callers.js'
-import { Channels, type SendTo } from './channels.js'
+import { Channels } from './channels.js'
 
 import type { Caller, Client } from './client.js'
 import type { ServerContext } from './context.js'
@@ -37,7 +37,7 @@ import { packError, packResult } from './packed.js'
 import { Pages } from './pages.js'
 import { reachableBackplane } from './reachable-backplane.js'
 import { printError, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './server-options.js'
-import { type SessionHandle, SessionHandles } from './session-handles.js'
+import { type SendTo, type SessionHandle, SessionHandles } from './session-handles.js'
 import { Sessions } from './sessions.js'
 import { settledBy } from './settled-within.js'
 import { StreamOwners } from './stream-owners.js'
@@ -100,7 +100,7 @@ export class Server {
     const bell = new ExtensionBell(pubSub, (error) => this.report(error))
     this.#notices = new Notices(this.nodes, listeners, () => this.#context)
     const warnings = new Warnings()
-    const streamOf = (id: string): SendTo | undefined => this.channels?.wayTo(id)
+    const streamOf = async (id: string): Promise<SendTo | undefined> => await this.#handles?.wayTo(id)
     this.#pages = new AskedPages(options, streamOf)
     this.#context = {
       router,

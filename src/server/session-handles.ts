@@ -14,6 +14,8 @@ export interface SessionHandle {
   finish(): Promise<void>
 }
 
+export type SendTo = (message: string) => Promise<void>
+
 /** What is done to the stream of a session. */
 type Act = { readonly send: string } | { readonly finish: true }
 
@@ -51,6 +53,16 @@ export class SessionHandles {
       ping: () => act({ send: pingMessage(ids()) }),
       finish: () => act({ finish: true }),
     }
+  }
+
+  /** The way to the client on the stream of its session; undefined where no node has one. */
+  async wayTo(session: string): Promise<SendTo | undefined> {
+    const { channels, owners, nodes } = this.#options
+    const channel = channels.ofSession(session)
+    if (channel !== undefined) return (message) => channel.send(message)
+    const owner = nodes.shared ? await owners.ownerOf(session) : undefined
+    if (owner === undefined || owner === nodes.id || !(await nodes.isAlive(owner))) return undefined
+    return (message) => this.#act(session, { send: message })
   }
 
   /** On the node that has the stream now. */

@@ -190,6 +190,11 @@ export async function call(node: Node, tool: string, options: CallOptions = {}):
   return { status: response.statusCode ?? 0, message: messages.at(-1) ?? {}, before: messages.slice(0, -1) }
 }
 
+export interface SessionCall {
+  readonly id: number
+  readonly headers?: HeaderList
+}
+
 /** A session, whose requests may go to any node. */
 export class NodeSession {
   readonly #headers: HeaderList
@@ -235,8 +240,8 @@ export class NodeSession {
   }
 
   /** A call of a tool, whose stream is read as it comes. */
-  async call(node: Node, tool: string, id: number): Promise<RawSocket> {
-    const sent = legacy('tools/call', { name: tool, arguments: {} }, { id, headers: this.#headers })
+  async call(node: Node, tool: string, { id, headers = {} }: SessionCall): Promise<RawSocket> {
+    const sent = legacy('tools/call', { name: tool, arguments: {} }, { id, headers: { ...this.#headers, ...headers } })
     const socket = await RawSocket.connect(node.port)
     await socket.write(`${head(sent, { 'content-length': String(Buffer.byteLength(String(sent.body))) })}${sent.body}`)
     return socket

@@ -20,7 +20,7 @@ describe.each(KINDS)('a session of two nodes, %s', (kind) => {
     const { nodes, effects } = await cluster(kind)
     const [one, two] = nodes
     const ada = await NodeSession.begin(two, 'ada')
-    const stream = await ada.call(one, 'talk', 1)
+    const stream = await ada.call(one, 'talk', { id: 1 })
     expect(await ada.post(two, { id: await questionOn(stream, 1), result: accept({ name: 'Ada' }) })).toBe(202)
     expect(await ada.post(one, { id: await questionOn(stream, 2), result: accept({ age: 36 }) })).toBe(202)
     await carries(stream, 'Ada 36, says one')
@@ -31,19 +31,31 @@ describe.each(KINDS)('a session of two nodes, %s', (kind) => {
     const { nodes } = await cluster(kind)
     const [one, two] = nodes
     const ada = await NodeSession.begin(one, 'ada')
-    const stream = await ada.call(one, 'hold', 1)
+    const stream = await ada.call(one, 'hold', { id: 1 })
     await ada.post(two, { id: await questionOn(stream, 1), error: { code: -1, message: 'No' } })
     await one.says('holding')
     one.pass('hold')
     await carries(stream, 'held for error by one')
   })
 
+  test('is asked on its stream, wherever that is, for a call that takes none', async () => {
+    const { nodes } = await cluster(kind)
+    const [one, two] = nodes
+    const ada = await NodeSession.begin(one, 'ada')
+    const stream = await ada.listen(one)
+    const answer = await ada.call(two, 'hold', { id: 4, headers: { accept: 'application/json' } })
+    await ada.post(one, { id: await questionOn(stream, 1), result: accept({ name: 'Ada' }) })
+    await two.says('holding')
+    two.pass('hold')
+    await carries(answer, 'held for Ada by two')
+  })
+
   test('answers for itself only', async () => {
     const { nodes } = await cluster(kind)
     const [one, two] = nodes
     const [ada, eve] = [await NodeSession.begin(one, 'ada'), await NodeSession.begin(one, 'eve')]
-    const stream = await ada.call(one, 'hold', 1)
-    const hers = await eve.call(one, 'stay', 2)
+    const stream = await ada.call(one, 'hold', { id: 1 })
+    const hers = await eve.call(one, 'stay', { id: 2 })
     await one.says('staying')
     const id = await questionOn(stream, 1)
     for (const node of nodes) expect(await eve.post(node, { id, result: accept({ name: 'Eve' }) })).toBe(202)
@@ -60,7 +72,7 @@ describe.each(KINDS)('a session of two nodes, %s', (kind) => {
     const { nodes } = await cluster(kind)
     const [one, two] = nodes
     const [ada, eve] = [await NodeSession.begin(one, 'ada'), await NodeSession.begin(two, 'eve')]
-    const stream = await ada.call(one, 'stay', 7)
+    const stream = await ada.call(one, 'stay', { id: 7 })
     await one.says('staying')
     expect(await eve.post(two, cancelled(7))).toBe(202)
     expect(await ada.post(two, cancelled(8))).toBe(202)
@@ -75,8 +87,8 @@ describe.each(KINDS)('a session of two nodes, %s', (kind) => {
     const { nodes } = await cluster(kind)
     const [one, two] = nodes
     const ada = await NodeSession.begin(one, 'ada')
-    await ada.call(one, 'stay', 1)
-    await ada.call(two, 'hold', 2)
+    await ada.call(one, 'stay', { id: 1 })
+    await ada.call(two, 'hold', { id: 2 })
     await one.says('staying')
     expect(await ada.end(two)).toBe(204)
     await one.says('stay aborted by AbortError')

@@ -135,7 +135,7 @@ describe.each(KINDS)('a session of two nodes, %s', (kind) => {
     const { nodes, ada } = await following(kind)
     const [one, two] = nodes
     const logged = async (): Promise<boolean> => {
-      const stream = await ada.call(one, 'log', 5)
+      const stream = await ada.call(one, 'log', { id: 5 })
       await carries(stream, 'logged')
       return stream.received.includes('a detail')
     }
@@ -150,7 +150,7 @@ describe.each(KINDS)('the stream of a call, %s', (kind) => {
     const { nodes } = await cluster(kind)
     const [one, two] = nodes
     const ada = await NodeSession.begin(one, 'ada')
-    const stream = await ada.call(one, 'count', 3)
+    const stream = await ada.call(one, 'count', { id: 3 })
     await carries(stream, 'id: ')
     const last = lastIdOf(stream)
     stream.socket.destroy()
@@ -166,7 +166,7 @@ describe.each(KINDS)('the stream of a call, %s', (kind) => {
     const { nodes } = await cluster(kind, { heartbeatMs: 200 })
     const [one, two] = nodes
     const ada = await NodeSession.begin(one, 'ada')
-    const stream = await ada.call(one, 'talk', 3)
+    const stream = await ada.call(one, 'talk', { id: 3 })
     await carries(stream, 'elicitation/create')
     const last = lastIdOf(stream)
     await one.signal('SIGKILL')
@@ -182,7 +182,7 @@ describe.each(KINDS)('what is tracked of two nodes, %s', (kind) => {
   test('is what both have, until one of them is gone', async () => {
     const { nodes, ada } = await following(kind, { heartbeatMs: 200 })
     const [one, two] = nodes
-    await ada.call(one, 'stay', 9)
+    await ada.call(one, 'stay', { id: 9 })
     await one.says('staying')
     const tracked = async (): Promise<unknown> => (await call(two, 'track', { user: 'eve' })).message['result']
     expect(await tracked()).toMatchObject({

@@ -8,7 +8,7 @@ export interface AskedPagesOptions {
   readonly requestStateTtlMs: number
 }
 
-type StreamOf = (sessionId: string) => ((message: string) => Promise<void>) | undefined
+type StreamOf = (sessionId: string) => Promise<((message: string) => Promise<void>) | undefined>
 
 interface AskedPage {
   readonly untilMs: number
@@ -47,7 +47,7 @@ export class AskedPages {
     const page = this.#pages.get(elicitationId)
     if (page === undefined) return false
     this.#pages.delete(elicitationId)
-    const send = page.untilMs > this.#options.clock() ? this.#wayTo(page) : undefined
+    const send = page.untilMs > this.#options.clock() ? await this.#wayTo(page) : undefined
     if (send === undefined) return false
     await send(notificationMessage('notifications/elicitation/complete', { elicitationId }))
     return true
@@ -58,8 +58,8 @@ export class AskedPages {
     for (const [id, page] of [...this.#pages]) if (page.call()?.isOf(exchange) === true) this.#pages.delete(id)
   }
 
-  #wayTo({ sessionId, call }: AskedPage): ((message: string) => Promise<void> | undefined) | undefined {
-    const stream = sessionId === undefined ? undefined : this.#streamOf(sessionId)
+  async #wayTo({ sessionId, call }: AskedPage): Promise<((message: string) => Promise<void> | undefined) | undefined> {
+    const stream = sessionId === undefined ? undefined : await this.#streamOf(sessionId)
     if (stream !== undefined) return stream
     const session = call()
     if (session === undefined || !(session.shared || (session.canStream && !session.closed))) return undefined

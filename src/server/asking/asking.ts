@@ -39,7 +39,7 @@ export interface AskingParts {
   /** Makes ids of requests of ours, by which their answers find this node. */
   readonly ids: () => string
   /** The way to the stream of a session that belongs to no call; undefined where there is none. */
-  readonly streamOf: (sessionId: string) => ((message: string) => Promise<void>) | undefined
+  readonly streamOf: (sessionId: string) => Promise<((message: string) => Promise<void>) | undefined>
   readonly pages: AskedPages
   readonly warnings: Warnings
 }
@@ -121,12 +121,16 @@ export class Asking implements Asker<CallSession> {
     return await this.#parts.once.run(chain, key, run)
   }
 
-  #request(session: CallSession, question: Question<unknown>, timeoutMs: number): ReturnType<typeof askByRequest> {
+  async #request(
+    session: CallSession,
+    question: Question<unknown>,
+    timeoutMs: number,
+  ): Promise<Awaited<ReturnType<typeof askByRequest>>> {
     const own = session.canStream ? (message: string) => session.send(message) : undefined
-    const send = own ?? this.#parts.streamOf(session.id ?? '')
+    const send = own ?? (session.id === undefined ? undefined : await this.#parts.streamOf(session.id))
     if (send !== undefined && question.params['mode'] === 'url' && isSupported(session, question))
       this.#parts.pages.remember((question as UrlQuestion).elicitationId, session)
-    return askByRequest(session, { question, timeoutMs, id: this.#parts.ids(), send })
+    return await askByRequest(session, { question, timeoutMs, id: this.#parts.ids(), send })
   }
 
   #warn({ method }: Question<unknown>): void {
