@@ -43,4 +43,57 @@ export const extensionRequirements: readonly Requirement[] = [
     source: 'phantom: no path escapes; users: a skill is a directory',
     behaviour: 'No request reads a file outside of a skill.',
   },
+  // Tasks
+  {
+    id: 'tasks.created',
+    source: 'io.modelcontextprotocol/tasks, CreateTaskResult',
+    behaviour: 'A task is answered flat, with resultType task, to requests that declare the extension.',
+  },
+  {
+    id: 'tasks.undeclared',
+    source: 'io.modelcontextprotocol/tasks, Capability',
+    behaviour: 'Whoever does not declare it gets no task, and -32021 where there is no other way.',
+  },
+  {
+    id: 'tasks.declared',
+    source: 'io.modelcontextprotocol/tasks, Capability',
+    behaviour: 'The extension is declared; methods and capability of 2025-11-25 are not there.',
+  },
+  {
+    id: 'tasks.get',
+    source: 'io.modelcontextprotocol/tasks, tasks/get',
+    behaviour: 'Each status has what belongs to it, with resultType complete.',
+    versions: ['2026-07-28'],
+  },
+  {
+    id: 'tasks.unknown',
+    source: 'io.modelcontextprotocol/tasks, Errors',
+    behaviour: 'A task that is unknown, hidden or expired is -32602.',
+    versions: ['2026-07-28'],
+  },
+  {
+    id: 'tasks.update',
+    source: 'io.modelcontextprotocol/tasks, tasks/update',
+    behaviour: 'Answers to open questions are taken, others ignored; all are acknowledged.',
+    versions: ['2026-07-28'],
+  },
+  {
+    id: 'tasks.cancel',
+    source: 'io.modelcontextprotocol/tasks, tasks/cancel',
+    behaviour: 'A cancellation is acknowledged, also of a task that is over.',
+    versions: ['2026-07-28'],
+  },
+  {
+    id: 'tasks.header',
+    source: 'io.modelcontextprotocol/tasks, HTTP',
+    behaviour: 'Mcp-Name repeats the id of the task.',
+    versions: ['2026-07-28'],
+    transports: ['node', 'fetch'],
+  },
+  {
+    id: 'tasks.listen',
+    source: 'io.modelcontextprotocol/tasks, notifications/tasks',
+    behaviour: 'Followers are told the whole task as they may see it now, until it is over.',
+    versions: ['2026-07-28'],
+  },
 ]

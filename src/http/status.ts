@@ -10,6 +10,7 @@ export function statelessStatus(failure: Failure | undefined): number {
     case 'RESOURCE_NOT_FOUND':
     case 'INTERNAL_ERROR':
     case 'URL_ELICITATION_REQUIRED':
+    case 'TASK_EXPIRED':
       return 200
     case 'METHOD_NOT_FOUND':
       return 404

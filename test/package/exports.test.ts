@@ -366,6 +366,25 @@ describe('exported names', () => {
     `)
   })
 
+  it('phantom-mcp/tasks', () => {
+    expect(declared('phantom-mcp/tasks')).toMatchInlineSnapshot(`
+      [
+        "Task",
+        "tasks",
+        "type TaskBuilders",
+        "type TaskCallbacks",
+        "type TaskChange",
+        "type TaskFailure",
+        "type TaskInputRequest",
+        "type TaskOptions",
+        "type TaskServer",
+        "type TaskStatus",
+        "type Tasks",
+        "type WireRequest",
+      ]
+    `)
+  })
+
   it('are pinned for every entry of package.json', () => {
     expect([...entries.keys()]).toEqual([
       'phantom-mcp',
@@ -374,6 +393,7 @@ describe('exported names', () => {
       'phantom-mcp/stdio',
       'phantom-mcp/skills',
       'phantom-mcp/skills/node',
+      'phantom-mcp/tasks',
       'phantom-mcp/testing',
       'phantom-mcp/testing/vitest',
       'phantom-mcp/redis',

@@ -12,6 +12,7 @@ const portable = [
   'phantom-mcp/redis',
   'phantom-mcp/nats',
   'phantom-mcp/skills',
+  'phantom-mcp/tasks',
 ]
 
 describe.each(portable)('%s for a browser', (entry) => {

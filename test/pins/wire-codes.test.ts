@@ -16,6 +16,7 @@ const SESSION_CODES: Readonly<Record<ErrorCode, number>> = {
   MISSING_CLIENT_CAPABILITY: -32602,
   UNSUPPORTED_PROTOCOL_VERSION: -32602,
   URL_ELICITATION_REQUIRED: -32042,
+  TASK_EXPIRED: -32602,
 }
 const STATELESS_CODES: Readonly<Record<ErrorCode, number>> = {
   PARSE_ERROR: -32700,
@@ -28,6 +29,7 @@ const STATELESS_CODES: Readonly<Record<ErrorCode, number>> = {
   MISSING_CLIENT_CAPABILITY: -32021,
   UNSUPPORTED_PROTOCOL_VERSION: -32022,
   URL_ELICITATION_REQUIRED: -32602,
+  TASK_EXPIRED: -32602,
 }
 /** HTTP status of the same, in band unless the version says otherwise. */
 const STATELESS_STATUSES: Readonly<Record<ErrorCode, number>> = {
@@ -41,6 +43,7 @@ const STATELESS_STATUSES: Readonly<Record<ErrorCode, number>> = {
   MISSING_CLIENT_CAPABILITY: 400,
   UNSUPPORTED_PROTOCOL_VERSION: 400,
   URL_ELICITATION_REQUIRED: 200,
+  TASK_EXPIRED: 200,
 }
 
 describeMatrix('wire codes', {}, (setup, cell) => {

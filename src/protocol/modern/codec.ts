@@ -46,11 +46,18 @@ function encodeResult(method: Method, result: Result, serverInfo: string | undef
   const hints =
     complete && method.cacheable
       ? { ttlMs: ttlMs ?? UNCACHED.ttlMs, cacheScope: cacheScope ?? UNCACHED.cacheScope }
-      : {}
+      : isForeign(method, members['resultType'])
+        ? { ttlMs, cacheScope }
+        : {}
   const typed = { ...rest, resultType: members['resultType'] ?? 'complete', ...hints }
   const own = JSON.stringify(isObject(_meta) ? _meta : {})
   const meta = serverInfo === undefined ? own : append(own, `${SERVER_INFO}:${serverInfo}`)
   return append(JSON.stringify(typed), `"_meta":${meta}`)
+}
+
+/** The result is an extension's, and so are members that are called like the hints. */
+function isForeign(method: Method, resultType: unknown): boolean {
+  return method.operation === 'extension' || ![undefined, 'complete', 'input_required'].includes(resultType as string)
 }
 
 const OWN_MEMBERS = ['_meta', 'resultType', 'ttlMs', 'cacheScope']
