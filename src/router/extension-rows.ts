@@ -37,6 +37,8 @@ export interface OutcomeCall<Assigns extends object, Host> {
   readonly host: Host
   /** The tool that was called, with the options that extensions have added to it. */
   readonly tool: { readonly name: string; readonly options: Readonly<Record<string, unknown>> }
+  /** The result that the call would be answered with, had the tool returned this value: its output schema has been asked. */
+  readonly result: (value: unknown) => Promise<object>
 }
 
 /** What an outcome comes to: members of a result with the outcome's `resultType`, or a value as the tool itself would return it. */

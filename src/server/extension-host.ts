@@ -2,7 +2,7 @@ import type { Awaitable } from '../awaitable.js'
 import { cutPage } from '../router/page.js'
 import type { ExtensionHost } from './extension.js'
 
-type Ending = () => Awaitable<void>
+type Ending = (signal: AbortSignal) => Awaitable<void>
 
 /** What extensions have to finish before the server is closed. */
 export class Endings {
@@ -20,19 +20,21 @@ export class Endings {
   /** Runs them all, and waits no longer than `ms`. */
   async run(ms: number): Promise<void> {
     if (this.#endings.length === 0) return
+    const controller = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, ms)
     })
     const done = this.#endings.map(async (ending) => {
       try {
-        await ending()
+        await ending(controller.signal)
       } catch (error) {
         this.#report(error)
       }
     })
     await Promise.race([Promise.all(done), late])
     clearTimeout(timer)
+    controller.abort()
   }
 }
 

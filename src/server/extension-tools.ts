@@ -25,10 +25,17 @@ export async function admitTool({ router, host }: ServerContext, session: CallSe
   }
 }
 
+interface OutcomeOf {
+  readonly session: CallSession
+  readonly tool: AnyTool
+  /** What the call is answered with for a value that its tool returns. */
+  readonly finish: (value: unknown) => Awaitable<object>
+}
+
 /** What the outcome of an extension comes to: a result of its type, or a value in the place of what the tool returned. */
 export async function settleOutcome(
   { router, host }: ServerContext,
-  { session, tool }: { session: CallSession; tool: AnyTool },
+  { session, tool, finish }: OutcomeOf,
   outcome: ToolOutcome,
 ): Promise<{ readonly result: object } | { readonly value: unknown }> {
   const { resultType, value } = outcome
@@ -39,7 +46,13 @@ export async function settleOutcome(
       `tool '${tool.name}' answered with '${resultType}' of extension '${outcome.extension}', which the router does not have: give it to createRouter({ extensions })`,
     )
   }
-  const call = { session, host, tool: { name: tool.name, options: tool.added ?? {} } }
+  const options = tool.added ?? {}
+  const call = {
+    session,
+    host,
+    tool: { name: tool.name, options },
+    result: async (given: unknown) => await finish(given),
+  }
   const answer = await (row.answer as (value: unknown, call: unknown) => Awaitable<OutcomeAnswer>)(value, call)
   if (!('members' in answer)) return answer
   // 2026-07-28 basic, Extensions: nobody gets what they have not declared.

@@ -30,8 +30,8 @@ export interface ExtensionHost {
   notifyResourceList(): Promise<number>
   /** Tells the operator of an error that no client sees. */
   report(error: unknown): void
-  /** Called when the server closes; it waits for what this returns, for as long as calls may drain. */
-  onClose(listener: () => Awaitable<void>): void
+  /** Called when the server closes. It waits for what this returns for as long as calls may drain; then `signal` is aborted. */
+  onClose(listener: (signal: AbortSignal) => Awaitable<void>): void
 }
 
 /**

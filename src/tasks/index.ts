@@ -1,4 +1,4 @@
-export { type TaskCallbacks, type TaskServer, type Tasks, tasks } from './extension.js'
+export type { TaskServer, Tasks } from './extension.js'
 export {
   Task,
   type TaskBuilders,
@@ -9,3 +9,5 @@ export {
   type TaskStatus,
   type WireRequest,
 } from './task.js'
+export { type StoredTaskOptions, type StoredTasks, type TaskCallbacks, tasks } from './tasks.js'
+export type { RunningTask, TaskWork } from './work.js'

@@ -371,6 +371,9 @@ describe('exported names', () => {
       [
         "Task",
         "tasks",
+        "type RunningTask",
+        "type StoredTaskOptions",
+        "type StoredTasks",
         "type TaskBuilders",
         "type TaskCallbacks",
         "type TaskChange",
@@ -379,6 +382,7 @@ describe('exported names', () => {
         "type TaskOptions",
         "type TaskServer",
         "type TaskStatus",
+        "type TaskWork",
         "type Tasks",
         "type WireRequest",
       ]

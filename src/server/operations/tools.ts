@@ -68,8 +68,9 @@ async function finishOutcome(
   context: ServerContext,
   { outcome, ...call }: Omit<Returned, 'value'> & { readonly outcome: ToolOutcome },
 ): Promise<object> {
-  const answer = await settleOutcome(context, call, outcome)
-  return 'result' in answer ? answer.result : await finish(context, { ...call, value: answer.value })
+  const finished = (value: unknown): Awaitable<object> => finish(context, { ...call, value })
+  const answer = await settleOutcome(context, { ...call, finish: finished }, outcome)
+  return 'result' in answer ? answer.result : await finished(answer.value)
 }
 
 interface Handled {
