@@ -49,3 +49,10 @@ export function pick<Source extends object, Key extends keyof Source>(
   for (const key of keys) if (source[key] !== undefined) picked[key] = source[key]
   return picked as Pick<Source, Key>
 }
+
+/** A timer that does not keep the process alive, on hosts where that is a question. */
+export function quietTimer(run: () => void, everyMs: number): ReturnType<typeof setInterval> {
+  const timer = setInterval(run, Math.min(Math.max(10, Math.floor(everyMs)), LONGEST_TIMER_MS))
+  ;(timer as { unref?(): void }).unref?.()
+  return timer
+}

@@ -5,7 +5,7 @@ import type { Kind } from '../router/catalogue.js'
 import type { CallStreams } from './call-streams.js'
 import { EventChannel, type EventSink } from './event-channel.js'
 import { ALL_LISTS, type Listener, type Listeners } from './listeners.js'
-import type { LiveSession } from './live-session.js'
+import type { Ending, LiveSession } from './live-session.js'
 import type { Notices } from './notices.js'
 import type { Sessions } from './sessions.js'
 import { type ResumeOptions, StreamLog, streamOf } from './stream-log.js'
@@ -129,7 +129,7 @@ export class Channels {
     const stream = this.#sessions.get(id)
     if ((stream?.coming || stream?.channel.attached) && !takeOver) return { attached: true }
     const told = notices.recent
-    stream?.leave()
+    stream?.leave('left')
     await stream?.channel.release()
     return { told }
   }
@@ -159,20 +159,26 @@ export class Channels {
     for (const channel of [...this.#byKey.values()]) if (channel.log.name === SESSION_STREAM) void channel.release()
   }
 
+  /** Nothing is kept up for other nodes any more. */
+  leave(): void {
+    this.#options.owners.close()
+  }
+
   isOfSession(after: string | undefined): boolean {
     return after === undefined || streamOf(after) === SESSION_STREAM
   }
 
   /** From its first connection on a session hears what happens, also while its client is away for a moment. */
   #begin(session: LiveSession, access: Access): SessionListener {
-    const { listeners, sessions } = this.#options
+    const { listeners, sessions, owners } = this.#options
     const channel = this.#open(session, SESSION_STREAM)
     session.holds++
     session.stream = channel
     const listener = new SessionListener(session, access, channel)
     const remove = listeners.add(listener)
-    const leave = (): void => {
+    const leave = (how: Ending): void => {
       remove()
+      owners.leave(session.id, how)
       forget()
       this.#sessions.delete(session.id)
       session.stream = undefined
@@ -180,8 +186,7 @@ export class Channels {
       this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
     }
     const forget = session.onEnd((how) => {
-      leave()
-      if (how === 'ended') void this.#options.owners.forget(session.id)
+      leave(how)
       void (how === 'ended' ? channel.end().then(() => this.#drop(channel.log)) : channel.release())
     })
     this.#sessions.set(session.id, { channel, listener, leave, coming: true })
@@ -206,7 +211,7 @@ interface SessionStream {
   /** A client is being let in. */
   coming: boolean
   /** This node has nothing to do with it any more. */
-  leave(): void
+  leave(how: Ending): void
 }
 
 /** A session that hears what happens on its stream. */

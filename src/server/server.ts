@@ -319,6 +319,7 @@ export class Server {
     this.channels?.endAll()
     const [aborted] = await Promise.all([this.#dispatcher.drain(drainMs), this.#endings.run(drainMs)])
     this.sessions?.leave()
+    this.channels?.leave()
     await this.#context.refs.close()
     await this.nodes.stop()
     this.log.tell('drain_ended', { aborted })

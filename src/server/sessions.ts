@@ -1,6 +1,6 @@
 import type { PubSub, Unsubscribe } from '../backplane/pub-sub.js'
 import type { Store } from '../backplane/store.js'
-import { LONGEST_TIMER_MS } from '../options.js'
+import { quietTimer } from '../options.js'
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
 import type { Unsaved } from './client.js'
@@ -324,13 +324,6 @@ export class Sessions {
     }
     return undefined
   }
-}
-
-/** A timer that does not keep the process alive, on hosts where that is a question. */
-function quietTimer(run: () => void, everyMs: number): ReturnType<typeof setInterval> {
-  const timer = setInterval(run, Math.min(Math.max(10, Math.floor(everyMs)), LONGEST_TIMER_MS))
-  ;(timer as { unref?(): void }).unref?.()
-  return timer
 }
 
 interface SeenRevision {

@@ -1,4 +1,5 @@
 import type { Store } from '../backplane/store.js'
+import { quietTimer } from '../options.js'
 import type { Nodes } from './nodes.js'
 
 /** Milliseconds that another node has to let a stream go. */
@@ -22,10 +23,17 @@ export type Taken =
   | { readonly refused: false; readonly told?: readonly string[] | undefined; readonly lost: boolean }
 
 const NEW: Taken = { refused: false, lost: false }
+const LOST: Taken = { refused: false, lost: true }
+const REFUSED: Taken = { refused: true }
+/** Nodes that may take the stream while this one does. */
+const MAX_OVERTAKEN = 3
 
 /** Which node has the stream of a session: one at a time, so that an event is told once. */
 export class StreamOwners {
   readonly #options: StreamOwnersOptions
+  /** Sessions whose stream is here. */
+  readonly #held = new Set<string>()
+  #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: StreamOwnersOptions) {
     this.#options = options
@@ -38,19 +46,50 @@ export class StreamOwners {
 
   /** Takes the stream for this node, from whichever node has it; refused while a client is connected there, unless `takeOver`. */
   async take(sessionId: string, takeOver: boolean): Promise<Taken> {
-    const { store, nodes, ttlMs } = this.#options
-    if (!nodes.shared) return NEW
-    const owner = await this.ownerOf(sessionId)
-    const taken =
-      owner === undefined || owner === nodes.id ? NEW : await this.#from(owner, { session: sessionId, takeOver })
-    if (!taken.refused) await store.set(keyOf(sessionId), nodes.id, { ttlMs })
-    return taken
+    if (!this.#options.nodes.shared) return NEW
+    for (let overtaken = 0; overtaken < MAX_OVERTAKEN; overtaken++) {
+      const taken = await this.#take({ session: sessionId, takeOver })
+      if (taken === undefined) continue
+      if (!taken.refused) this.#hold(sessionId)
+      return taken
+    }
+    return REFUSED
   }
 
-  /** The session is over. Never rejects. */
-  async forget(sessionId: string): Promise<void> {
+  /** The stream is not here any more; `ended` when it is nowhere. */
+  leave(sessionId: string, how: 'ended' | 'left'): void {
     const { store, nodes, report } = this.#options
-    if (nodes.shared) await store.release(keyOf(sessionId), nodes.id).catch(report)
+    if (!this.#held.delete(sessionId)) return
+    if (this.#held.size === 0) this.close()
+    if (how === 'ended') store.release(keyOf(sessionId), nodes.id).catch(report)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** Undefined when another node was faster. */
+  async #take(letter: YieldLetter): Promise<Taken | undefined> {
+    const { store, nodes, ttlMs } = this.#options
+    const key = keyOf(letter.session)
+    const found = await store.get(key)
+    if (found === undefined) return (await store.claim(key, nodes.id, ttlMs)).mine ? NEW : undefined
+    // It was here, and whoever wanted it has not taken it.
+    if (found.value === nodes.id) return LOST
+    const taken = await this.#from(found.value, letter)
+    if (taken.refused) return taken
+    const revision = await store.set(key, nodes.id, { ttlMs, ifRevision: found.revision })
+    return revision === undefined ? undefined : taken
+  }
+
+  /** A stream may be open for longer than its session is known without being used. */
+  #hold(sessionId: string): void {
+    this.#held.add(sessionId)
+    const { store, nodes, ttlMs, report } = this.#options
+    this.#timer ??= quietTimer(() => {
+      for (const id of this.#held) store.claim(keyOf(id), nodes.id, ttlMs).catch(report)
+    }, ttlMs / 4)
   }
 
   /** The node that has the stream; it may be gone. */
@@ -60,10 +99,10 @@ export class StreamOwners {
 
   async #from(owner: string, letter: YieldLetter): Promise<Taken> {
     const { nodes } = this.#options
-    if (!(await nodes.isAlive(owner))) return { refused: false, lost: true }
+    if (!(await nodes.isAlive(owner))) return LOST
     const yielded = await nodes.ask<Yielded>(owner, { type: 'yield-stream', body: letter }, YIELD_MS)
-    if (yielded === undefined) return { refused: false, lost: true }
-    return 'attached' in yielded ? { refused: true } : { refused: false, told: yielded.told, lost: false }
+    if (yielded === undefined) return LOST
+    return 'attached' in yielded ? REFUSED : { refused: false, told: yielded.told, lost: false }
   }
 }
 

@@ -27,6 +27,7 @@ export interface NodeSettings {
   readonly heartbeatMs: number
   readonly drainMs: number
   readonly secondStream?: 'refuse' | 'takeOver'
+  readonly sessionTtlMs?: number
 }
 
 const NAME = Elicit.form({ message: 'Your name?', fields: { name: field.string({ required: true }) } })
@@ -41,7 +42,7 @@ const told = (answer: Answer<object>): string =>
  */
 export async function runNode(): Promise<void> {
   const settings = JSON.parse(process.env['NODE_SETTINGS'] ?? '') as NodeSettings
-  const { name, heartbeatMs, drainMs } = settings
+  const { name, heartbeatMs, drainMs, sessionTtlMs = 60_000 } = settings
   const router = createRouter({
     name: 'nodes',
     version: '1.0.0',
@@ -55,7 +56,7 @@ export async function runNode(): Promise<void> {
   }) as unknown as Router
   addTools(router, settings)
   const backplane = backplaneOf(settings)
-  const server = createServer(router, { backplane, nodeId: name, heartbeatMs, drainMs })
+  const server = createServer(router, { backplane, nodeId: name, heartbeatMs, drainMs, sessionTtlMs })
   addTelling(router, server, settings)
   const { secondStream = 'refuse' } = settings
   const { port, close } = await serve(server, { port: 0, signals: false, secondStream })

@@ -110,6 +110,7 @@ export interface ClusterOptions {
   readonly heartbeatMs?: number
   readonly drainMs?: number
   readonly secondStream?: 'refuse' | 'takeOver'
+  readonly sessionTtlMs?: number
 }
 
 /** Starts two nodes, which end with the test. */

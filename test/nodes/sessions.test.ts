@@ -1,19 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { RawSocket } from '../http/_http.js'
-import { cluster, KINDS, NodeSession, questionOn, until } from './_nodes.js'
+import { carries } from './_following.js'
+import { cluster, KINDS, NodeSession, questionOn } from './_nodes.js'
 
 const accept = (content: object): object => ({ action: 'accept', content })
 const cancelled = (requestId: number): { method: string; params: object } => ({
   method: 'notifications/cancelled',
   params: { requestId },
 })
-
-const carries = (stream: RawSocket, text: string): Promise<void> =>
-  until(
-    () => stream.received.includes(text),
-    () => `${text} was expected: ${stream.received}`,
-  )
 
 describe.each(KINDS)('a session of two nodes, %s', (kind) => {
   test('answers a question on whichever node, and its call goes on where it runs', async () => {

@@ -1,34 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { RawSocket } from '../http/_http.js'
-import { type Cluster, call, cluster, KINDS, NodeSession, saidBy, until } from './_nodes.js'
-
-const NOTE = 'notes:///n'
-const UPDATED = 'notifications/resources/updated'
-
-const carries = (stream: RawSocket, text: string): Promise<void> =>
-  until(
-    () => stream.received.includes(text),
-    () => `${text} was expected: ${stream.received}`,
-  )
-
-const countOf = (stream: RawSocket, text: string): number => stream.received.split(text).length - 1
-
-/** The id of the last event of a stream. */
-const lastIdOf = (stream: RawSocket): string => [...stream.received.matchAll(/^id: (.+)$/gm)].at(-1)?.[1]?.trim() ?? ''
-
-/** Ada's session: its stream is on the first node, and what it follows was said to the second. */
-async function following(
-  kind: (typeof KINDS)[number],
-  options = {},
-): Promise<Cluster & { ada: NodeSession; stream: RawSocket }> {
-  const made = await cluster(kind, options)
-  const [one, two] = made.nodes
-  const ada = await NodeSession.begin(two, 'ada')
-  const stream = await ada.listen(one)
-  await carries(stream, 'id: ')
-  expect(await ada.ask(two, 'resources/subscribe', { uri: NOTE })).toMatchObject({ result: {} })
-  return { ...made, ada, stream }
-}
+import { carries, countOf, following, lastIdOf, NOTE, UPDATED } from './_following.js'
+import { call, cluster, KINDS, NodeSession, saidBy, until } from './_nodes.js'
 
 describe.each(KINDS)('the stream of a session of two nodes, %s', (kind) => {
   test('tells what either node tells, of what was followed on either; each is asked about once', async () => {
@@ -59,6 +33,24 @@ describe.each(KINDS)('the stream of a session of two nodes, %s', (kind) => {
     const [, two] = nodes
     const second = await ada.listen(two)
     expect(second.status).toBe(409)
+  })
+
+  test('is that of one node when its client comes to both at once', async () => {
+    const { nodes } = await cluster(kind)
+    for (let round = 0; round < 5; round++) {
+      const ada = await NodeSession.begin(nodes[0], 'ada')
+      const both = await Promise.all(nodes.map((node) => ada.listen(node)))
+      expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+    }
+  })
+
+  test('has its node for as long as it is open', async () => {
+    const { nodes, ada, stream } = await following(kind, { sessionTtlMs: 400 })
+    const [, two] = nodes
+    await sleep(1_200)
+    expect((await ada.listen(two)).status).toBe(409)
+    await call(two, 'say', { args: { session: ada.id } })
+    await carries(stream, 'said by two')
   })
 
   test('is taken over by another node where that is wanted', async () => {
