@@ -259,6 +259,23 @@ describe('when there is no more room', () => {
     expect(await isKnown(sessions, used?.id ?? '')).toBe(true)
   })
 
+  test('one whose stream is here while it is in use elsewhere does not go with its time here', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const [here, elsewhere] = [create(), create()]
+    const session = (await here.use((await begin(here)).id, null)) as LiveSession
+    session.stream = { attached: false }
+    for (let times = 0; times < 4; times++) {
+      now += TTL * 0.5
+      expect(await isKnown(elsewhere, session.id)).toBe(true)
+      await vi.advanceTimersByTimeAsync(TTL / 4)
+    }
+    await begin(here)
+    expect(session.ended).toBe(false)
+    expect(await isKnown(elsewhere, session.id)).toBe(true)
+    here.release(session)
+  })
+
   test('those whose time is over make room for nothing', async () => {
     const sessions = create(2)
     await begin(sessions)

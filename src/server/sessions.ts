@@ -194,7 +194,11 @@ export class Sessions {
   }
 
   async #expire(session: LiveSession): Promise<void> {
-    if ((await this.#options.store.get(keyOf(session.id))) === undefined) this.#expired(session.id)
+    const stored = await this.#options.store.get(keyOf(session.id))
+    if (stored === undefined) return this.#expired(session.id)
+    // It may be in use elsewhere.
+    const { writtenMs } = JSON.parse(stored.value) as SessionRecord
+    if (writtenMs > (this.#opened.usedMs(session.id) ?? writtenMs)) this.#opened.touch(session.id, writtenMs)
   }
 
   #expired(id: string): void {
