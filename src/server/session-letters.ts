@@ -1,8 +1,9 @@
-import type { PubSub, Unsubscribe } from '../backplane/pub-sub.js'
+import type { PubSub } from '../backplane/pub-sub.js'
 import type { RequestId, ResponseMessage } from '../protocol/jsonrpc.js'
 import type { Elsewhere } from './client.js'
 import type { LiveSession } from './live-session.js'
 import type { Nodes } from './nodes.js'
+import { StandingSubscription } from './standing-subscription.js'
 
 export interface SessionLettersOptions {
   readonly nodes: Nodes
@@ -35,18 +36,17 @@ export function requestIdOf(node: string): string {
 /** What the client of a session says to one node of what another one has. */
 export class SessionLetters implements Elsewhere {
   readonly #options: SessionLettersOptions
-  readonly #subscribed: Promise<Unsubscribe | undefined>
+  readonly #hearsCancelled: StandingSubscription
 
   constructor(options: SessionLettersOptions) {
     const { nodes, pubSub, live, report } = options
     this.#options = options
     nodes.on('response', ({ session, response }: ResponseLetter) => void live(session)?.client.take(response))
-    this.#subscribed = pubSub
-      .subscribe(CANCELLED, (text) => {
-        const { session, requestId, reason } = JSON.parse(text) as Cancelled
-        live(session)?.client.cancel(requestId, reason)
-      })
-      .catch((error: unknown) => void report(error))
+    const listener = (text: string): void => {
+      const { session, requestId, reason } = JSON.parse(text) as Cancelled
+      live(session)?.client.cancel(requestId, reason)
+    }
+    this.#hearsCancelled = new StandingSubscription({ pubSub, report, topic: CANCELLED, listener })
   }
 
   answered(session: string, response: ResponseMessage): void {
@@ -63,7 +63,7 @@ export class SessionLetters implements Elsewhere {
   }
 
   close(): void {
-    this.#subscribed.then((unsubscribe) => unsubscribe?.()).catch(this.#options.report)
+    void this.#hearsCancelled.end()
   }
 
   /** The name of the node comes from the client: nothing is written to one that is not there. */

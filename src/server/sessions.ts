@@ -1,4 +1,4 @@
-import type { PubSub, Unsubscribe } from '../backplane/pub-sub.js'
+import type { PubSub } from '../backplane/pub-sub.js'
 import type { Store } from '../backplane/store.js'
 import { quietTimer } from '../options.js'
 import type { Codec } from '../protocol/codec.js'
@@ -10,6 +10,7 @@ import { OpenedSessions } from './opened-sessions.js'
 import { type OperatorLog, shownId } from './operator-log.js'
 import { SessionLetters } from './session-letters.js'
 import { SESSION_KEYS, type SessionRecord } from './session-record.js'
+import { StandingSubscription } from './standing-subscription.js'
 
 export interface SessionsOptions {
   readonly store: Store
@@ -37,20 +38,19 @@ export class Sessions {
   readonly #coming = new Map<string, number>()
   readonly #opened = new OpenedSessions()
 
-  readonly #subscribed: Promise<Unsubscribe | undefined>
-  readonly #hearsChanges: Promise<Unsubscribe | undefined>
+  readonly #hears: readonly StandingSubscription[]
   readonly #letters: SessionLetters | undefined
   #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: SessionsOptions) {
     this.#options = options
     this.#letters = this.#openLetters(options)
-    this.#subscribed = options.pubSub
-      .subscribe(ENDED, (id) => this.#forget(id))
-      .catch((error: unknown) => void options.report(error))
-    this.#hearsChanges = options.pubSub
-      .subscribe(CHANGED, (id) => void this.#changed(id).catch(options.report))
-      .catch((error: unknown) => void options.report(error))
+    const { pubSub, report } = options
+    const changed = (id: string): void => void this.#changed(id).catch(report)
+    this.#hears = [
+      new StandingSubscription({ pubSub, report, topic: ENDED, listener: (id) => this.#forget(id) }),
+      new StandingSubscription({ pubSub, report, topic: CHANGED, listener: changed }),
+    ]
   }
 
   #openLetters({ nodes, pubSub, report }: SessionsOptions): SessionLetters | undefined {
@@ -228,8 +228,7 @@ export class Sessions {
     this.#stopTimer()
     for (const session of [...this.#live.values()]) session.leave()
     this.#letters?.close()
-    for (const subscribed of [this.#subscribed, this.#hearsChanges])
-      subscribed.then((unsubscribe) => unsubscribe?.()).catch(this.#options.report)
+    for (const subscription of this.#hears) void subscription.end()
   }
 
   /** The store keeps a record somewhat longer than asked for; who opened the session knows better. */
