@@ -1,12 +1,18 @@
 import type { Backplane } from '../backplane/backplane.js'
+import type { Unsubscribe } from '../backplane/pub-sub.js'
+import { quietTimer } from '../options.js'
 import { encodeFailure } from '../protocol/codec.js'
 import { errorMessage, type RequestId } from '../protocol/jsonrpc.js'
 import { nodeDied } from './asking/moved.js'
-import type { EventSink } from './event-channel.js'
+import { type EventSink, roomIn } from './event-channel.js'
 import type { LiveSession } from './live-session.js'
-import { LOOK_MS } from './log-follower.js'
 import type { Nodes } from './nodes.js'
 import { GapError, type StreamLog } from './stream-log.js'
+
+/** Milliseconds that the node of a call has to say that it rings. */
+const RING_MS = 2_000
+/** Milliseconds that one of those who come back has to say that a call is lost. */
+const BURIAL_MS = 10_000
 
 export interface CallStreamsOptions {
   readonly backplane: Backplane
@@ -24,68 +30,120 @@ interface Written {
 /** Streams of calls that run on one node while their clients may come back to another. */
 export class CallStreams {
   readonly #options: CallStreamsOptions
-  /** Streams of calls that run here, with whether somebody elsewhere reads them. */
-  readonly #here = new Map<string, boolean>()
+  /** Streams of calls that run here. */
+  readonly #here = new Map<string, Begun>()
+  /** Those who read here what is written elsewhere. */
+  readonly #followers = new Set<Bell>()
+  /** Milliseconds for which others find a stream whose node says nothing: long enough to learn that the node has died. */
+  readonly #keptMs: number
+  #timer: ReturnType<typeof setInterval> | undefined
+  #left = false
 
   constructor(options: CallStreamsOptions) {
     this.#options = options
-    options.nodes.on('ring-stream', (key: string) => {
-      if (this.#here.has(key)) this.#here.set(key, true)
-    })
+    this.#keptMs = Math.max(options.ttlMs, options.nodes.leaseMs + BURIAL_MS)
+    options.nodes.on('ring-stream', (letter: RingLetter) => this.#ringFor(letter))
   }
 
-  /** A call of this node has begun to stream. Never rejects. */
-  async begun(key: string, ids: readonly RequestId[]): Promise<void> {
-    const { nodes, backplane, ttlMs, report } = this.#options
-    if (!nodes.shared) return
-    this.#here.set(key, false)
-    const value = JSON.stringify({ node: nodes.id, ids } satisfies Written)
-    await backplane.store.set(key, value, { ttlMs }).catch(report)
+  /**
+   * A call of this node begins to stream: others find it before anything is written. `letGo` ends the connection of a client that has
+   * come back elsewhere. Undefined where there are no others. Never rejects.
+   */
+  begun(key: string, ids: readonly RequestId[], letGo: () => void): Promise<unknown> | undefined {
+    const { nodes } = this.#options
+    if (!nodes.shared) return undefined
+    const owner = JSON.stringify({ node: nodes.id, ids } satisfies Written)
+    const begun: Begun = { owner, letGo, rung: false, written: Promise.resolve() }
+    this.#here.set(key, begun)
+    this.#claim(key, begun)
+    this.#timer ??= quietTimer(() => this.#renew(), this.#keptMs / 4)
+    return begun.written
   }
 
   /** Something was appended to a stream. */
   appended(key: string): void {
-    if (this.#here.get(key) === true) this.#options.backplane.pubSub.publish(key, '').catch(this.#options.report)
+    if (this.#here.get(key)?.rung === true) this.#options.backplane.pubSub.publish(key, '').catch(this.#options.report)
   }
 
   /** The call is done. */
   ended(key: string): void {
-    const { nodes, backplane, report } = this.#options
-    if (!nodes.shared) return
+    const { backplane, report } = this.#options
+    const begun = this.#here.get(key)
+    if (begun === undefined) return
     this.appended(key)
     this.#here.delete(key)
-    backplane.store.delete(key).catch(report)
+    if (this.#here.size === 0) this.#stopTimer()
+    begun.written.then(() => backplane.store.delete(key)).catch(report)
+  }
+
+  /** Who reads here what is written elsewhere is let go, and can come back to another node. */
+  leave(): void {
+    this.#left = true
+    this.#stopTimer()
+    for (const bell of this.#followers) bell.ring()
   }
 
   /** Reads the stream of a call that runs elsewhere, until it ends; a call whose node dies ends with an error that says so. */
-  async follow(session: LiveSession, { log, after }: FollowedStream, sink: EventSink): Promise<void> {
+  async follow(session: LiveSession, stream: FollowedStream, sink: EventSink): Promise<void> {
     const { backplane, report } = this.#options
+    const { key } = stream.log
     const bell = new Bell()
-    const unsubscribe = await backplane.pubSub.subscribe(log.key, () => bell.ring())
-    const from: Place = { after }
+    this.#followers.add(bell)
+    let unsubscribe: Unsubscribe | undefined
     try {
-      while (!sink.closed) {
-        const rung = bell.next()
-        // The end is in the log before the call is forgotten.
-        const written = await this.#written(log.key)
-        if ((await pipe(log, from, sink)) || written === undefined) return
-        await this.#keepAlive(session, log, written)
-        await Promise.race([rung, elapsed(Math.min(LOOK_MS, this.#options.nodes.heartbeatMs))])
-      }
+      unsubscribe = await backplane.pubSub.subscribe(key, () => bell.ring())
+      await this.#followRung(session, { ...stream, bell }, sink)
     } catch (error) {
       // What has gone just now cannot be made up for: the client comes back, and is told so.
       if (!(error instanceof GapError)) report(error)
     } finally {
+      this.#followers.delete(bell)
       sink.end()
-      await unsubscribe().catch(report)
+      await unsubscribe?.().catch(report)
+    }
+  }
+
+  async #followRung(
+    session: LiveSession,
+    { log, after, bell }: FollowedStream & { readonly bell: Bell },
+    sink: EventSink,
+  ): Promise<void> {
+    const from: Place = { after }
+    let rings = false
+    for (let first = true; !(sink.closed || this.#left); ) {
+      const rung = bell.next()
+      // The end is in the log before the call is forgotten.
+      const written = await this.#written(log.key)
+      if ((await pipe(log, from, sink)) || written === undefined) return
+      if (rings) rings = await within(rung, this.#options.nodes.lookMs)
+      else {
+        // What was said before its node rings has rung for nobody: it is looked for once more.
+        await this.#keepAlive(session, log, { written, first })
+        rings = true
+        first = false
+      }
     }
   }
 
   /** Its node shall ring; where that is gone, the call is buried. */
-  async #keepAlive(session: LiveSession, log: StreamLog, written: Written): Promise<void> {
+  async #keepAlive(
+    session: LiveSession,
+    log: StreamLog,
+    { written, first }: { readonly written: Written; readonly first: boolean },
+  ): Promise<void> {
     const { nodes } = this.#options
-    if (await nodes.isAlive(written.node)) await nodes.send(written.node, 'ring-stream', log.key)
+    const body: RingLetter = { key: log.key, first }
+    if (await nodes.isAlive(written.node)) await nodes.ask(written.node, { type: 'ring-stream', body }, RING_MS)
     else await this.#bury(session, log, written)
+  }
+
+  /** Somebody elsewhere reads a stream of this node. */
+  #ringFor({ key, first }: RingLetter): boolean {
+    const begun = this.#here.get(key)
+    if (begun === undefined) return false
+    begun.rung = true
+    if (first) begun.letGo()
+    return true
   }
 
   async #written(key: string): Promise<Written | undefined> {
@@ -93,10 +151,27 @@ export class CallStreams {
     return found && (JSON.parse(found.value) as Written)
   }
 
+  /** One after the other, so that what has ended is not there again. */
+  #claim(key: string, begun: Begun): void {
+    const { backplane, report } = this.#options
+    begun.written = begun.written.then(() => backplane.store.claim(key, begun.owner, this.#keptMs)).catch(report)
+  }
+
+  /** A call may run for longer than its session is known without being used. */
+  #renew(): void {
+    for (const [key, begun] of this.#here) this.#claim(key, begun)
+  }
+
+  #stopTimer(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
   /** One of those who come back says in the log that the call is lost. */
   async #bury({ client }: LiveSession, log: StreamLog, { ids }: Written): Promise<void> {
-    const { backplane, nodes, ttlMs } = this.#options
-    const { mine } = await backplane.store.claim(`buried/${log.key}`, nodes.id, ttlMs)
+    const { backplane } = this.#options
+    // Two of them may have come to the same node.
+    const { mine } = await backplane.store.claim(`buried/${log.key}`, crypto.randomUUID(), BURIAL_MS)
     if (!mine) return
     const failure = encodeFailure(client.codec, nodeDied())
     for (const id of ids) await log.append(errorMessage(JSON.stringify(id), failure))
@@ -104,6 +179,21 @@ export class CallStreams {
     await backplane.store.delete(log.key)
     await backplane.pubSub.publish(log.key, '')
   }
+}
+
+interface Begun {
+  /** What the others find. */
+  readonly owner: string
+  /** Somebody elsewhere reads it. */
+  rung: boolean
+  written: Promise<unknown>
+  letGo(): void
+}
+
+interface RingLetter {
+  readonly key: string
+  /** The client has just come. */
+  readonly first: boolean
 }
 
 interface FollowedStream {
@@ -135,12 +225,18 @@ async function pipe(log: StreamLog, from: Place, sink: EventSink): Promise<boole
   for await (const event of log.after(from.after)) {
     if (event.end) return true
     from.after = event.id ?? from.after
-    if (!sink.write(event)) await sink.drained()
+    if (!sink.write(event)) await roomIn(sink, () => sink.cut())
   }
   return false
 }
 
-const elapsed = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms)
+/** Whether it has rung in time. */
+function within(rung: Promise<void>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms)
+    void rung.then(() => {
+      clearTimeout(timer)
+      resolve(true)
+    })
   })
+}

@@ -53,7 +53,8 @@ export class Channels {
     const { callStreams } = this.#options
     const channel = this.#open(session, this.#options.ids())
     const { key } = channel.log
-    void callStreams.begun(key, ids)
+    const begun = callStreams.begun(key, ids, () => void channel.release())
+    if (begun !== undefined) channel.waitFor(begun)
     channel.onKept = () => callStreams.appended(key)
     const forget = session.onEnd((how) => {
       if (how === 'ended') void channel.end()
@@ -157,6 +158,7 @@ export class Channels {
   /** Lets all connections go: their clients may come back, to another node or to this one later. */
   endAll(): void {
     for (const channel of [...this.#byKey.values()]) if (channel.log.name === SESSION_STREAM) void channel.release()
+    this.#options.callStreams.leave()
   }
 
   /** Nothing is kept up for other nodes any more. */

@@ -81,6 +81,11 @@ export class EventChannel {
     })
   }
 
+  /** Whatever comes waits for this; it must not reject. */
+  waitFor(done: Promise<unknown>): void {
+    void this.#next(async () => void (await done))
+  }
+
   /** Resolves when the event is kept, and the connection has room for another. */
   async send(message: string): Promise<void> {
     this.#waiting += message.length
@@ -156,9 +161,7 @@ export class EventChannel {
     const sink = this.#sink
     if (sink === undefined || sink.write(event)) return
     this.#full = true
-    const stalled = setTimeout(() => this.#cut(), STALLED_MS)
-    await sink.drained()
-    clearTimeout(stalled)
+    await roomIn(sink, () => this.#cut())
     this.#full = false
   }
 
@@ -177,4 +180,11 @@ export class EventChannel {
     this.#tail = this.#tail.then(step).catch((error: unknown) => this.#report(error))
     return this.#tail
   }
+}
+
+/** Resolves when a connection that is full has room again, or nobody is left to write to; `stalled` is called when that takes too long. */
+export async function roomIn(sink: EventSink, stalled: () => void): Promise<void> {
+  const timer = setTimeout(stalled, STALLED_MS)
+  await sink.drained()
+  clearTimeout(timer)
 }

@@ -74,6 +74,11 @@ export class Nodes {
     return this.#options.heartbeatMs
   }
 
+  /** Milliseconds after which the others know that a node has died. */
+  get leaseMs(): number {
+    return this.#options.heartbeatMs * MISSED
+  }
+
   /** From here on others see this node, and can write to it. Nothing happens the second time. Never rejects. */
   async start(): Promise<void> {
     if (!this.shared || this.#stopped) return
@@ -167,10 +172,10 @@ export class Nodes {
   }
 
   #beat(): void {
-    const { backplane, heartbeatMs, report } = this.#options
+    const { backplane, report } = this.#options
     this.#seenMs = Date.now()
     this.#look()
-    this.#seen = backplane.store.claim(leaseOf(this.id), this.id, heartbeatMs * MISSED).catch(report)
+    this.#seen = backplane.store.claim(leaseOf(this.id), this.id, this.leaseMs).catch(report)
   }
 
   #look(): void {

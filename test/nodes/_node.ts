@@ -161,8 +161,16 @@ function addTools(router: Router, { name, effects }: NodeSettings): void {
   router.tool('count', {}, async (_params, session) => {
     await session.log.error('one')
     await passing('count')
+    await session.notifyProgress(1, 2)
     await session.log.error('two')
     return `counted on ${name}`
+  })
+  router.tool('part', {}, async (_params, session) => {
+    await session.finish()
+    console.log('parted')
+    await passing('part')
+    await session.notifyProgress(1, 2)
+    return `parted from by ${name}`
   })
   router.tool('stay', {}, async (_params, session) => {
     watch(session, 'stay')

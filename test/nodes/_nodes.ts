@@ -194,6 +194,7 @@ export async function call(node: Node, tool: string, options: CallOptions = {}):
 export interface SessionCall {
   readonly id: number
   readonly headers?: HeaderList
+  readonly progressToken?: string
 }
 
 /** A session, whose requests may go to any node. */
@@ -241,8 +242,9 @@ export class NodeSession {
   }
 
   /** A call of a tool, whose stream is read as it comes. */
-  async call(node: Node, tool: string, { id, headers = {} }: SessionCall): Promise<RawSocket> {
-    const sent = legacy('tools/call', { name: tool, arguments: {} }, { id, headers: { ...this.#headers, ...headers } })
+  async call(node: Node, tool: string, { id, headers = {}, progressToken }: SessionCall): Promise<RawSocket> {
+    const params = { name: tool, arguments: {}, _meta: { progressToken } }
+    const sent = legacy('tools/call', params, { id, headers: { ...this.#headers, connection: 'close', ...headers } })
     const socket = await RawSocket.connect(node.port)
     await socket.write(`${head(sent, { 'content-length': String(Buffer.byteLength(String(sent.body))) })}${sent.body}`)
     return socket

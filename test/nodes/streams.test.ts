@@ -137,39 +137,6 @@ describe.each(KINDS)('a session of two nodes, %s', (kind) => {
   })
 })
 
-describe.each(KINDS)('the stream of a call, %s', (kind) => {
-  test('goes on on another node while the call runs', async () => {
-    const { nodes } = await cluster(kind)
-    const [one, two] = nodes
-    const ada = await NodeSession.begin(one, 'ada')
-    const stream = await ada.call(one, 'count', { id: 3 })
-    await carries(stream, 'id: ')
-    const last = lastIdOf(stream)
-    stream.socket.destroy()
-    const back = await ada.listen(two, last)
-    expect(back.status).toBe(200)
-    one.pass('count')
-    await carries(back, '"two"')
-    await carries(back, 'counted on one')
-    await back.ended
-  })
-
-  test('ends with an error that can be tried again when its node is killed', async () => {
-    const { nodes } = await cluster(kind, { heartbeatMs: 200 })
-    const [one, two] = nodes
-    const ada = await NodeSession.begin(one, 'ada')
-    const stream = await ada.call(one, 'talk', { id: 3 })
-    await carries(stream, 'elicitation/create')
-    const last = lastIdOf(stream)
-    await one.signal('SIGKILL')
-    const back = await ada.listen(two, last)
-    expect(back.status).toBe(200)
-    await expect.poll(() => back.received, { timeout: 8_000 }).toContain('"reason":"node_died","retryable":true')
-    expect(back.received).toContain('"id":3')
-    await back.ended
-  })
-})
-
 describe.each(KINDS)('what is tracked of two nodes, %s', (kind) => {
   test('is what both have, until one of them is gone', async () => {
     const { nodes, ada } = await following(kind, { heartbeatMs: 200 })
