@@ -54,11 +54,6 @@ export class Nodes {
     this.on(ANSWER, ({ id, answer }: AnswerBody) => this.#asked.get(id)?.(answer))
   }
 
-  /** Milliseconds after which it is worth while to look again whether another node is alive. */
-  get heartbeatMs(): number {
-    return this.#options.heartbeatMs
-  }
-
   /** Whether others may be there. */
   get shared(): boolean {
     return this.#options.backplane.local !== true
