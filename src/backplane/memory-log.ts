@@ -4,16 +4,21 @@ interface KeptEntry extends LogEntry {
   readonly bytes: number
 }
 
+const NONE: KeptEntry[] = []
+
 /** The entries of one log, the oldest first. The caller sees to it that ids increase. */
 export class MemoryLog {
-  readonly #entries: KeptEntry[] = []
+  #entries: KeptEntry[] = NONE
   #bytes = 0
   /** The id of the newest entry that was dropped. */
   #droppedId: string | undefined
 
   append(id: string, value: string, bounds: AppendOptions): void {
     const bytes = utf8Length(value)
-    this.#entries.push({ id, value, bytes })
+    const entry = { id, value, bytes }
+    // Most logs are those of streams with one event: an array that grows has room for many.
+    if (this.#entries.length === 0) this.#entries = [entry]
+    else this.#entries.push(entry)
     this.#bytes += bytes
     while (this.#entries.length > 1 && this.#exceeds(bounds)) this.#dropOldest()
   }

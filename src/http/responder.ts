@@ -117,7 +117,8 @@ export class Responder implements StreamWatcher {
       const { path, remote } = this.call
       void telemetry.span('stream', { path, remote }, () => new Promise<void>((over) => this.onEnd(over)))
     }
-    log.tell('stream_opened', this.#facts())
+    // Node keeps an address that it was asked for as long as the connection.
+    log.tell('stream_opened', () => this.#facts())
     return new WatchedStream(stream, this, maxUnread)
   }
 

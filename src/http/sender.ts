@@ -41,6 +41,11 @@ export async function sessionOf(
   }
   const session = await server.sessions?.use(named, access?.principal ?? null)
   if (session !== undefined) return session
+  return sessionUnknown(id)
+}
+
+/** What is asked of a session that has ended, or never was. */
+export function sessionUnknown(id?: RequestId): Refusal {
   const data = { reason: 'session_unknown' }
   return refuseSender(404, { data, message: 'There is no such session: send initialize again', id })
 }

@@ -3,7 +3,7 @@ import type { LiveSession } from '../server/live-session.js'
 import { openSink } from './channel-stream.js'
 import type { Incoming } from './incoming.js'
 import { notAcceptable, refusal } from './refusal.js'
-import { sessionOf } from './sender.js'
+import { sessionOf, sessionUnknown } from './sender.js'
 
 /** The stream of a session, for what belongs to no call, or one that its client comes back to (2025-11-25 basic/transports). */
 export async function serveGet(incoming: Incoming, secondStream: 'refuse' | 'takeOver'): Promise<void> {
@@ -39,7 +39,9 @@ async function connectStream(
   }
   const { codec } = session.client
   const allowed = access ?? new Access(session.id)
-  if (!(await channels.take(session, allowed, secondStream === 'takeOver'))) {
+  const taken = await channels.take(session, allowed, secondStream === 'takeOver')
+  if (session.ended) return responder.refuse(sessionUnknown())
+  if (!taken) {
     const data = { reason: 'stream_open', option: 'secondStream' }
     return responder.refuse(refusal(409, data, 'This session has its stream already'))
   }

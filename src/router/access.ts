@@ -4,13 +4,15 @@ type AllowList = ReadonlySet<string> | undefined
 
 const ALL: Readonly<Record<Visible, AllowList>> = { tools: undefined, prompts: undefined, resourceTemplates: undefined }
 
+const NOTHING: object = Object.freeze({})
+
 /** Names that a caller may see; null stands for all. */
 export type AllowLists = Readonly<Record<Visible, readonly string[] | null>>
 
 /** Who is calling and what they may see: what `connect` leaves behind for the calls that it let in. */
 export class Access implements Connecting {
   readonly id: string | undefined
-  assigns: object = {}
+  assigns: object = NOTHING
   /** Stable name of the caller; null where callers are not told apart. */
   principal: string | null = null
   #allowed: Readonly<Record<Visible, AllowList>> = ALL

@@ -51,10 +51,8 @@ export interface CallEnd {
 export class CallSession extends AskingSession implements Session {
   client: Client
   readonly params: Readonly<Record<string, unknown>>
-  /** For an operation that waits for the end of its call without needing a signal for it. */
-  onCancel: (() => void) | undefined
-  /** For an operation that is open until one side ends it. */
-  onFinish: (() => void) | undefined
+  /** An operation that is open until one side ends it, without needing a signal for that. */
+  open: { end(): void } | undefined
   access: Access
   #request: RequestMessage
   #exchange: Exchange
@@ -191,7 +189,7 @@ export class CallSession extends AskingSession implements Session {
     if (this.#over || this.thread?.chain?.replaying || this.#allowsNotification?.(method) === false) return
     if (this.#lacks(method)) return
     // Who listens and misses something must know: they listen again, and look.
-    if (this.#exchange.deaf === true) this.onFinish?.()
+    if (this.#exchange.deaf === true) this.open?.end()
     try {
       await this.#exchange.send(notificationMessage(method, params))
     } catch (error) {
@@ -248,7 +246,7 @@ export class CallSession extends AskingSession implements Session {
 
   async finish(): Promise<void> {
     if (this.#over) return
-    this.onFinish?.()
+    this.open?.end()
     // Earlier versions know of no connection that ends before its answer.
     if (this.client.codec.primesStreams) await this.#exchange.finish?.()
   }
@@ -310,7 +308,7 @@ export class CallSession extends AskingSession implements Session {
     this.#tellOver()
     this.expire(new CallCancelled(reason ?? 'The client cancelled the call'))
     this.#onEnd?.cancelled()
-    this.onCancel?.()
+    this.open?.end()
     this.#goesOn?.cancel(reason)
   }
 

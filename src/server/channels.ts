@@ -1,11 +1,10 @@
 import type { Store } from '../backplane/store.js'
-import { notificationMessage, type RequestId } from '../protocol/jsonrpc.js'
+import type { RequestId } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
-import type { Kind } from '../router/catalogue.js'
 import type { CallStreams } from './call-streams.js'
 import { EventChannel, type EventSink } from './event-channel.js'
-import { ALL_LISTS, type Listener, type Listeners } from './listeners.js'
-import type { Ending, LiveSession } from './live-session.js'
+import type { Listener, Listeners } from './listeners.js'
+import { type Ending, type LiveSession, SessionStream } from './live-session.js'
 import type { Notices } from './notices.js'
 import type { Sessions } from './sessions.js'
 import { type ResumeOptions, StreamLog, streamOf } from './stream-log.js'
@@ -35,10 +34,8 @@ export interface ChannelsOptions {
 /** The streams of sessions on this node: one a session for what belongs to no call, and one a call that streams. */
 export class Channels {
   readonly #options: ChannelsOptions
-  readonly #byKey = new Map<string, EventChannel>()
-  /** Sessions with a stream of their own here, by id. */
-  readonly #sessions = new Map<string, SessionStream>()
-
+  /** Streams of calls that run here. */
+  readonly #calls = new Map<string, EventChannel>()
   /** Logs of calls that are done, the oldest first. */
   readonly #done: StreamLog[] = []
   #doneSize = 0
@@ -51,8 +48,9 @@ export class Channels {
   /** A stream for one call; it is forgotten when it ends, and what is in its log stays for a while. */
   openCall(session: LiveSession, ids: readonly RequestId[]): EventChannel {
     const { callStreams } = this.#options
-    const channel = this.#open(session, this.#options.ids())
+    const channel = this.#channel(session, this.#options.ids())
     const { key } = channel.log
+    this.#calls.set(keyOf(session.id, channel.log.name), channel)
     const begun = callStreams.begun(key, ids, () => void channel.release())
     if (begun !== undefined) channel.waitFor(begun)
     channel.onKept = () => callStreams.appended(key)
@@ -62,7 +60,7 @@ export class Channels {
     channel.onEnded = () => {
       forget()
       callStreams.ended(key)
-      this.#byKey.delete(keyOf(session.id, channel.log.name))
+      this.#calls.delete(keyOf(session.id, channel.log.name))
       if (session.ended) this.#drop(channel.log)
       else this.#keep(channel.log)
     }
@@ -85,9 +83,9 @@ export class Channels {
     log.drop().catch(this.#options.report)
   }
 
-  /** The session's own stream where it is open here. */
+  /** The session's own stream where it is here. */
   ofSession(id: string): EventChannel | undefined {
-    return this.#byKey.get(keyOf(id, SESSION_STREAM))
+    return this.#options.sessions.live(id)?.stream?.channel
   }
 
   /**
@@ -96,42 +94,46 @@ export class Channels {
    */
   async take(session: LiveSession, access: Access, takeOver: boolean): Promise<boolean> {
     const { owners, notices, missed } = this.#options
-    const here = this.#sessions.get(session.id)
+    const here = session.stream
     if (here !== undefined) {
-      const free = takeOver || !(here.coming || here.channel.attached)
+      const free = takeOver || !here.attached
       here.coming ||= free
       return free
     }
     const taken = await owners.take(session.id, takeOver)
     if (taken.refused) return false
-    if (this.#sessions.has(session.id)) return await this.take(session, access, takeOver)
-    const listener = this.#begin(session, access)
+    if (session.stream !== undefined) return await this.take(session, access, takeOver)
+    if (session.ended) {
+      owners.leave(session.id, 'ended')
+      return false
+    }
+    const stream = this.#begin(session, access)
     // What was told while the stream was nowhere, nobody knows.
-    if (taken.lost) await missed(listener)
-    else if (taken.told !== undefined) await notices.catchUp(listener, taken.told)
+    if (taken.lost) await missed(stream)
+    else if (taken.told !== undefined) await notices.catchUp(stream, taken.told)
     return true
   }
 
   /** Connects the session's own stream, and goes on with it where `after` is one of its events. {@link take} it before. */
-  async connect(session: LiveSession, sink: EventSink, { access, ...attaching }: Connecting): Promise<void> {
-    const stream = this.#sessions.get(session.id)
+  async connect({ stream }: LiveSession, sink: EventSink, { access, ...attaching }: Connecting): Promise<void> {
     if (stream === undefined) return sink.end()
-    const { channel, listener } = stream
     stream.coming = false
     // Who comes back may be allowed less than before.
-    listener.access = access
-    const onMissed = (): void => void this.#options.missed(listener).catch(this.#options.report)
-    await channel.attach(sink, { ...attaching, onMissed })
+    stream.access = access
+    const onMissed = (): void => void this.#options.missed(stream).catch(this.#options.report)
+    await stream.channel.attach(sink, { ...attaching, onMissed })
   }
 
   /** Another node goes on with the stream of a session; it gets what was told here. */
   async #yield(id: string, takeOver: boolean): Promise<Yielded> {
-    const { notices } = this.#options
-    const stream = this.#sessions.get(id)
-    if ((stream?.coming || stream?.channel.attached) && !takeOver) return { attached: true }
+    const { notices, sessions } = this.#options
+    const stream = sessions.live(id)?.stream
+    if (stream?.attached && !takeOver) return { attached: true }
     const told = notices.recent
-    stream?.leave('left')
-    await stream?.channel.release()
+    if (stream !== undefined) {
+      this.#leave(stream, 'left')
+      await stream.channel.release()
+    }
     return { told }
   }
 
@@ -139,7 +141,7 @@ export class Channels {
   async ofCall(session: LiveSession, after: string): Promise<((sink: EventSink) => Promise<void>) | undefined> {
     const name = streamOf(after)
     if (name === undefined) return undefined
-    const running = this.#byKey.get(keyOf(session.id, name))
+    const running = this.#calls.get(keyOf(session.id, name))
     const channel = running ?? this.#channel(session, name)
     if (!(await channel.log.knows(after))) return undefined
     if (running !== undefined) return (sink) => running.attach(sink, { after })
@@ -148,16 +150,22 @@ export class Channels {
 
   /** Streams that are open here. */
   tracked(): Omit<TrackedStream, 'node'>[] {
-    return [...this.#byKey].map(([key, { log, attached }]) => ({
+    const ofSessions = [...this.#options.sessions.streams()].map(({ session, channel }) => ({
+      sessionId: session.id,
+      of: 'session' as const,
+      connected: channel.attached,
+    }))
+    const ofCalls = [...this.#calls].map(([key, { log, attached }]) => ({
       sessionId: key.slice(0, -log.name.length - 1),
-      of: log.name === SESSION_STREAM ? 'session' : 'call',
+      of: 'call' as const,
       connected: attached,
     }))
+    return [...ofSessions, ...ofCalls]
   }
 
   /** Lets all connections go: their clients may come back, to another node or to this one later. */
   endAll(): void {
-    for (const channel of [...this.#byKey.values()]) if (channel.log.name === SESSION_STREAM) void channel.release()
+    for (const { channel } of this.#options.sessions.streams()) void channel.release()
     this.#options.callStreams.leave()
   }
 
@@ -171,70 +179,34 @@ export class Channels {
   }
 
   /** From its first connection on a session hears what happens, also while its client is away for a moment. */
-  #begin(session: LiveSession, access: Access): SessionListener {
-    const { listeners, sessions, owners } = this.#options
-    const channel = this.#open(session, SESSION_STREAM)
+  #begin(session: LiveSession, access: Access): SessionStream {
+    const channel = this.#channel(session, SESSION_STREAM)
+    const stream = new SessionStream({ session, channel, access, onOver: this.#onOver })
     session.holds++
-    session.stream = channel
-    const listener = new SessionListener(session, access, channel)
-    const remove = listeners.add(listener)
-    const leave = (how: Ending): void => {
-      remove()
-      owners.leave(session.id, how)
-      forget()
-      this.#sessions.delete(session.id)
-      session.stream = undefined
-      sessions.release(session)
-      this.#byKey.delete(keyOf(session.id, SESSION_STREAM))
-    }
-    const forget = session.onEnd((how) => {
-      leave(how)
-      void (how === 'ended' ? channel.end().then(() => this.#drop(channel.log)) : channel.release())
-    })
-    this.#sessions.set(session.id, { channel, listener, leave, coming: true })
-    return listener
+    session.stream = stream
+    this.#options.listeners.add(stream)
+    return stream
   }
 
-  #open(session: LiveSession, name: string): EventChannel {
-    const channel = this.#channel(session, name)
-    this.#byKey.set(keyOf(session.id, name), channel)
-    return channel
+  #leave(stream: SessionStream, how: Ending): void {
+    const { listeners, owners, sessions } = this.#options
+    const { session } = stream
+    listeners.remove(stream)
+    owners.leave(session.id, how)
+    session.stream = undefined
+    sessions.release(session)
+  }
+
+  /** One for all of them. */
+  readonly #onOver = (stream: SessionStream, how: Ending): void => {
+    const { channel } = stream
+    this.#leave(stream, how)
+    void (how === 'ended' ? channel.end().then(() => this.#drop(channel.log)) : channel.release())
   }
 
   #channel(session: LiveSession, name: string): EventChannel {
     const { store, resume: options, report } = this.#options
     return new EventChannel(new StreamLog(store, session.id, { name, options }), report)
-  }
-}
-
-interface SessionStream {
-  readonly channel: EventChannel
-  readonly listener: SessionListener
-  /** A client is being let in. */
-  coming: boolean
-  /** This node has nothing to do with it any more. */
-  leave(how: Ending): void
-}
-
-/** A session that hears what happens on its stream. */
-class SessionListener implements Listener {
-  access: Access
-  readonly lists: ReadonlySet<Kind> = ALL_LISTS
-  readonly #session: LiveSession
-  readonly #channel: EventChannel
-
-  constructor(session: LiveSession, access: Access, channel: EventChannel) {
-    this.#session = session
-    this.access = access
-    this.#channel = channel
-  }
-
-  get resources(): ReadonlySet<string> {
-    return this.#session.client.subscriptions
-  }
-
-  tell(method: string, params: object): void {
-    void this.#channel.send(notificationMessage(method, params))
   }
 }
 

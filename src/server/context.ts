@@ -26,7 +26,7 @@ export interface ServerContext extends CallHost {
   readonly bell: ExtensionBell
   readonly callTimeoutMs: number | undefined
   readonly maxSubscriptions: number
-  /** Returns the way to stop being told of the server's end. */
+  /** Tells of the server's end; returns the way to stop that. */
   onClose(listener: () => void): () => void
   /** What a callback of the application gives, in time. @throws McpError, retryable, when it does not settle. */
   settled<Value>(callback: string, value: PromiseLike<Value>): Promise<Value>

@@ -12,6 +12,7 @@ import type { ServerContext } from './context.js'
 import type { Exchange } from './exchange.js'
 import { withinTime } from './limits.js'
 import { OPERATIONS } from './operations/table.js'
+import { SHUTTING_DOWN, shuttingDown } from './shutting-down.js'
 import { infoFor } from './told.js'
 import type { TrackedCall } from './tracker.js'
 
@@ -44,12 +45,6 @@ function cacheOf(method: Method, result: Result): CacheHint | undefined {
   return method.cacheable && ttlMs !== undefined && cacheScope !== undefined ? { ttlMs, cacheScope } : undefined
 }
 
-/** What calls get that come, or are still running, when the server goes. */
-export const SHUTTING_DOWN: Failure = {
-  code: 'INTERNAL_ERROR',
-  message: 'The server is shutting down: try again',
-  data: { reason: 'shutting_down', retryable: true },
-}
 /** Milliseconds between two looks at what still runs. */
 const DRAIN_CHECK_MS = 20
 
@@ -190,11 +185,10 @@ export class Dispatcher {
     rounds.drain()
     const deadline = Date.now() + ms
     while (this.#running.size + rounds.busy > 0 && Date.now() < deadline) await elapsed(Math.min(DRAIN_CHECK_MS, ms))
-    const shuttingDown = new McpError(SHUTTING_DOWN.code, SHUTTING_DOWN.message, SHUTTING_DOWN)
     const left = [...this.#running]
     const aborted = left.length + rounds.parked
-    for (const session of left) session.abort(shuttingDown)
-    rounds.abortAll(shuttingDown)
+    for (const session of left) session.abort(shuttingDown())
+    rounds.abortAll(shuttingDown())
     return aborted
   }
 

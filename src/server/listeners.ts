@@ -73,10 +73,12 @@ export class Listeners {
     return known
   }
 
-  /** Returns the way out. */
-  add(listener: Listener): () => void {
+  add(listener: Listener): void {
     this.#all.add(listener)
-    return () => this.#all.delete(listener)
+  }
+
+  remove(listener: Listener): void {
+    this.#all.delete(listener)
   }
 
   /**

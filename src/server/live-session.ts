@@ -1,5 +1,10 @@
 import type { Codec } from '../protocol/codec.js'
+import { notificationMessage } from '../protocol/jsonrpc.js'
+import type { Access } from '../router/access.js'
+import type { Kind } from '../router/catalogue.js'
 import { Client } from './client.js'
+import type { EventChannel } from './event-channel.js'
+import { ALL_LISTS, type Listener } from './listeners.js'
 import { RunningCalls } from './running-calls.js'
 
 /** A session while something of it is here: a request, a running call, or its stream. */
@@ -9,8 +14,8 @@ export class LiveSession {
   readonly principal: string | null
   /** Requests and streams that hold it here. */
   holds = 0
-  /** Its stream, where it was opened here: without a connection it holds the session, but does not use it. */
-  stream: { readonly attached: boolean } | undefined
+  /** Its stream, where that is here: without a connection it holds the session, but does not use it. */
+  stream: SessionStream | undefined
   writtenMs = 0
   /** Of its record; null before there is one. */
   revision: string | null = null
@@ -54,6 +59,7 @@ export class LiveSession {
 
   #close(how: Ending): void {
     this.ended = true
+    this.stream?.over(how)
     for (const listener of this.#onEnd) listener(how)
   }
 }
@@ -62,3 +68,50 @@ export class LiveSession {
 export type Ending = 'ended' | 'left'
 type EndListener = (how: Ending) => void
 const NOBODY: readonly EndListener[] = []
+
+/** The stream of a session while it is on this node: what belongs to no call is told on it. Methods, since there are many of it. */
+export class SessionStream implements Listener {
+  readonly session: LiveSession
+  readonly channel: EventChannel
+  access: Access
+  /** A client is being let in. */
+  coming = true
+  readonly #onOver: SessionStreamOptions['onOver']
+
+  constructor({ session, channel, access, onOver }: SessionStreamOptions) {
+    this.session = session
+    this.channel = channel
+    this.access = access
+    this.#onOver = onOver
+  }
+
+  get lists(): ReadonlySet<Kind> {
+    return ALL_LISTS
+  }
+
+  get resources(): ReadonlySet<string> {
+    return this.session.client.subscriptions
+  }
+
+  /** Whether a client is connected, or about to be. */
+  get attached(): boolean {
+    return this.coming || this.channel.attached
+  }
+
+  tell(method: string, params: object): void {
+    void this.channel.send(notificationMessage(method, params))
+  }
+
+  /** Its session is over. */
+  over(how: Ending): void {
+    this.#onOver(this, how)
+  }
+}
+
+export interface SessionStreamOptions {
+  readonly session: LiveSession
+  readonly channel: EventChannel
+  /** What its client may see. */
+  readonly access: Access
+  readonly onOver: (stream: SessionStream, how: Ending) => void
+}

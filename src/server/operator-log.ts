@@ -57,6 +57,8 @@ const EVENTS: Readonly<Record<LoggedEventName, readonly [level: keyof Logger, me
   drain_ended: ['info', 'The server has closed'],
 }
 
+type Fields = Readonly<Record<string, unknown>>
+
 /** The operator's log of a server: silent without a logger, and never in the way with one. */
 export class OperatorLog {
   readonly #logger: Logger | undefined
@@ -67,11 +69,12 @@ export class OperatorLog {
     this.#report = report
   }
 
-  tell(event: LoggedEventName, fields?: Readonly<Record<string, unknown>>): void {
+  /** `fields` may be asked for only when somebody listens. */
+  tell(event: LoggedEventName, fields?: Fields | (() => Fields)): void {
     if (this.#logger === undefined) return
     const [level, message] = EVENTS[event]
     try {
-      this.#logger[level]({ event, message, ...fields })
+      this.#logger[level]({ event, message, ...(typeof fields === 'function' ? fields() : fields) })
     } catch (error) {
       this.#report(error)
     }

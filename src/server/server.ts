@@ -316,6 +316,7 @@ export class Server {
   async #close(drainMs: number): Promise<void> {
     this.log.tell('drain_started', { calls: this.#dispatcher.running, drainMs })
     for (const close of [...this.#closers]) close()
+    this.#context.listens.endAll()
     this.channels?.endAll()
     const [aborted] = await Promise.all([this.#dispatcher.drain(drainMs), this.#endings.run(drainMs)])
     this.sessions?.leave()
@@ -351,7 +352,8 @@ export class Server {
       tell: (method, params) => send(notificationMessage(method, params)),
     }
     const missed = (): void => void tellMissed(this.#context, listener).catch((error: unknown) => this.report(error))
-    return { stop: this.#context.listeners.add(listener), missed }
+    this.#context.listeners.add(listener)
+    return { stop: () => this.#context.listeners.remove(listener), missed }
   }
 
   /** @internal Nothing more will come from the client of this connection: who waits for its answers is released. */

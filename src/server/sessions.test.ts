@@ -2,9 +2,12 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { MemoryPubSub } from '../backplane/memory-pub-sub.js'
 import { MemoryStore } from '../backplane/memory-store.js'
 import { codecOf } from '../protocol/codecs.js'
-import type { LiveSession } from './live-session.js'
+import { Access } from '../router/access.js'
+import { EventChannel } from './event-channel.js'
+import { type LiveSession, SessionStream } from './live-session.js'
 import { OperatorLog } from './operator-log.js'
 import { Sessions } from './sessions.js'
+import { StreamLog } from './stream-log.js'
 
 const CODEC = codecOf('2025-11-25')
 const TTL = 1000
@@ -35,6 +38,14 @@ async function begin(sessions: Sessions, principal: string | null = null): Promi
   const session = sessions.open(CODEC, principal)
   expect(await sessions.keep(session)).toBe(true)
   return session
+}
+
+/** Its own stream, which a client is about to have. */
+function openStream(session: LiveSession): SessionStream {
+  const log = new StreamLog(store, session.id, { name: 'session', options: { entries: 10, bytes: 1000, ttlMs: TTL } })
+  const channel = new EventChannel(log, console.error)
+  session.stream = new SessionStream({ session, channel, access: new Access(session.id), onOver: () => undefined })
+  return session.stream
 }
 
 /** Whether a request of the session is let in. */
@@ -221,10 +232,9 @@ describe('when there is no more room', () => {
   test('one whose stream has no connection makes room, one that is connected does not', async () => {
     const sessions = create(1)
     const session = (await sessions.use((await begin(sessions)).id, null)) as LiveSession
-    const stream = { attached: true }
-    session.stream = stream
+    const stream = openStream(session)
     expect(await sessions.keep(sessions.open(CODEC, null))).toBe(false)
-    stream.attached = false
+    stream.coming = false
     expect(await sessions.keep(sessions.open(CODEC, null))).toBe(true)
     expect(session.ended).toBe(true)
     expect(await isKnown(sessions, session.id)).toBe(false)
@@ -264,7 +274,7 @@ describe('when there is no more room', () => {
     onTestFinished(() => void vi.useRealTimers())
     const [here, elsewhere] = [create(), create()]
     const session = (await here.use((await begin(here)).id, null)) as LiveSession
-    session.stream = { attached: false }
+    openStream(session).coming = false
     for (let times = 0; times < 4; times++) {
       now += TTL * 0.5
       expect(await isKnown(elsewhere, session.id)).toBe(true)

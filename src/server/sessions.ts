@@ -4,7 +4,7 @@ import { quietTimer } from '../options.js'
 import type { Codec } from '../protocol/codec.js'
 import { codecOf } from '../protocol/codecs.js'
 import type { Unsaved } from './client.js'
-import { LiveSession } from './live-session.js'
+import { LiveSession, type SessionStream } from './live-session.js'
 import type { Nodes } from './nodes.js'
 import { OpenedSessions } from './opened-sessions.js'
 import { type OperatorLog, shownId } from './operator-log.js'
@@ -55,7 +55,7 @@ export class Sessions {
 
   #openLetters({ nodes, pubSub, report }: SessionsOptions): SessionLetters | undefined {
     if (nodes?.shared !== true) return undefined
-    return new SessionLetters({ nodes, pubSub, report, live: (id) => this.#live.get(id) })
+    return new SessionLetters({ nodes, pubSub, report, live: (id) => this.live(id) })
   }
 
   /** A quarter more than asked for, since that much of it may pass before a record is written again. */
@@ -106,6 +106,16 @@ export class Sessions {
     } finally {
       this.#came(id)
     }
+  }
+
+  /** The session of an id where something of it is here. */
+  live(id: string): LiveSession | undefined {
+    return this.#live.get(id)
+  }
+
+  /** The streams of sessions that are here. */
+  *streams(): Generator<SessionStream> {
+    for (const { stream } of [...this.#live.values()]) if (stream !== undefined) yield stream
   }
 
   /** What its client says here is heard where it is waited for. */

@@ -3,10 +3,11 @@ import type { OperationHandler } from '../context.js'
 import { complete } from './completion.js'
 import { serveExtension } from './extension.js'
 import { discover, initialize, ping, setLogLevel } from './lifecycle.js'
+import { listen } from './listen.js'
 import { getPrompt, listPrompts } from './prompts.js'
 import { listResources } from './resource-list.js'
 import { listResourceTemplates, readResource } from './resources.js'
-import { listen, subscribe, unsubscribe } from './subscriptions.js'
+import { subscribe, unsubscribe } from './subscriptions.js'
 import { callTool, listTools } from './tools.js'
 
 /** Every operation has its handler: one that is missing does not compile. */
