@@ -1,8 +1,8 @@
 import type { EventChannel, EventSink } from '../server/event-channel.js'
 import type { StreamEvent } from '../server/stream-log.js'
-import type { HttpCall, HttpHeaders, HttpStream } from './http-call.js'
+import type { HttpHeaders } from './http-call.js'
 import type { CallStream, OpenCallStream } from './reply.js'
-import type { Responder } from './responder.js'
+import type { OpenStream, Responder } from './responder.js'
 import { MAX_UNREAD_EVENTS, sseEvent } from './sse.js'
 
 /** An event with its id; one without a message has empty data (2025-11-25 basic/transports, priming event). */
@@ -13,18 +13,22 @@ function eventText({ id, message }: StreamEvent): string {
 
 /** An answer as the connection of a channel. */
 class StreamSink implements EventSink {
-  readonly #stream: HttpStream
-  readonly #call: HttpCall
+  readonly #stream: OpenStream
+  readonly #channel: EventChannel | undefined
   readonly #ids: boolean
 
-  constructor(stream: HttpStream, call: HttpCall, ids: boolean) {
+  constructor(stream: OpenStream, channel: EventChannel | undefined, ids: boolean) {
     this.#stream = stream
-    this.#call = call
+    this.#channel = channel
     this.#ids = ids
   }
 
   get closed(): boolean {
-    return this.#call.closed
+    return this.#stream.closed
+  }
+
+  lost(): void {
+    this.#channel?.lost(this)
   }
 
   write(event: StreamEvent): boolean {
@@ -54,14 +58,15 @@ interface SinkOptions {
   readonly ids?: boolean
 }
 
-/** Opens the answer as the connection of a channel. */
+/** Opens the answer as a connection, which its channel is told the loss of. */
 export function openSink(
   responder: Responder,
-  onLost: (sink: EventSink) => void,
+  channel: EventChannel | undefined,
   { headers, ids = true }: SinkOptions = {},
 ): EventSink {
-  const sink = new StreamSink(responder.stream(headers, MAX_UNREAD_EVENTS), responder.call, ids)
-  responder.call.onClosed(() => onLost(sink))
+  const stream = responder.stream(headers, MAX_UNREAD_EVENTS)
+  const sink = new StreamSink(stream, channel, ids)
+  stream.reader = sink
   return sink
 }
 
@@ -72,7 +77,7 @@ export function channelStreams(
 ): OpenCallStream {
   return (responder, headers): CallStream => {
     const channel = open()
-    const sink = openSink(responder, (lost) => channel.lost(lost), { headers })
+    const sink = openSink(responder, channel, { headers })
     void channel.attach(sink, { prime })
     return {
       send: (message) => channel.send(message),

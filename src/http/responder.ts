@@ -19,8 +19,10 @@ export interface Shared {
 /** Characters that the stream of a call may leave unread; its handler can wait for its client, but need not. */
 const MAX_UNREAD = 16_777_216
 
-/** A stream that is cut when nobody reads it. */
-class WatchedStream implements HttpStream {
+/** An answer that is open; it is cut when nobody reads it. */
+export class OpenStream implements HttpStream {
+  /** Who is told when the client is gone before the end. */
+  reader: { lost(): void } | undefined
   readonly #stream: HttpStream
   readonly #watcher: StreamWatcher
   readonly #maxUnread: number
@@ -42,6 +44,11 @@ class WatchedStream implements HttpStream {
     return false
   }
 
+  /** True when the client has gone. */
+  get closed(): boolean {
+    return this.#watcher.call.closed
+  }
+
   async drained(): Promise<void> {
     await this.#stream.drained()
     this.#unread = 0
@@ -60,6 +67,7 @@ class WatchedStream implements HttpStream {
 
 /** Who has to know of a stream's end. */
 interface StreamWatcher {
+  readonly call: HttpCall
   streamCut(unread: number): void
   streamOver(): void
 }
@@ -72,7 +80,7 @@ export class Responder implements StreamWatcher {
   status: number | undefined
   readonly #endpoint: Shared
   #onEnd: (() => void)[] = NOBODY
-  #stream: HttpStream | undefined
+  #stream: OpenStream | undefined
 
   constructor(call: HttpCall, endpoint: Shared) {
     this.call = call
@@ -106,20 +114,23 @@ export class Responder implements StreamWatcher {
   }
 
   /** Opens an event stream that is kept alive until it ends or the client is gone; `maxUnread` characters may wait. */
-  stream(headers?: HttpHeaders, maxUnread: number = MAX_UNREAD): HttpStream {
+  stream(headers?: HttpHeaders, maxUnread: number = MAX_UNREAD): OpenStream {
     this.status ??= 200
     const { keepAlive, telemetry, log } = this.#endpoint
-    const stream = this.call.stream(200, this.#headers(STREAM_HEADERS, headers))
+    const stream = new OpenStream(this.call.stream(200, this.#headers(STREAM_HEADERS, headers)), this, maxUnread)
     this.#stream = stream
     keepAlive.add(stream)
-    this.call.onClosed(() => this.streamOver())
+    this.call.onClosed(() => {
+      this.streamOver()
+      stream.reader?.lost()
+    })
     if (telemetry.traces('stream')) {
       const { path, remote } = this.call
       void telemetry.span('stream', { path, remote }, () => new Promise<void>((over) => this.onEnd(over)))
     }
     // Node keeps an address that it was asked for as long as the connection.
     log.tell('stream_opened', () => this.#facts())
-    return new WatchedStream(stream, this, maxUnread)
+    return stream
   }
 
   streamCut(unread: number): void {

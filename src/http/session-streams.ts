@@ -35,7 +35,7 @@ async function connectStream(
       const data = { reason: 'events_gone', header: 'Last-Event-ID' }
       return responder.refuse(refusal(400, data, 'There is nothing to go on with after this event'))
     }
-    return await goOn(openSink(responder, () => undefined))
+    return await goOn(openSink(responder, undefined))
   }
   const { codec } = session.client
   const allowed = access ?? new Access(session.id)
@@ -45,9 +45,7 @@ async function connectStream(
     const data = { reason: 'stream_open', option: 'secondStream' }
     return responder.refuse(refusal(409, data, 'This session has its stream already'))
   }
-  const sink = openSink(responder, (lost) => channels.ofSession(session.id)?.lost(lost), {
-    ids: codec.resumable,
-  })
+  const sink = openSink(responder, session.stream?.channel, { ids: codec.resumable })
   await channels.connect(session, sink, {
     access: allowed,
     after,

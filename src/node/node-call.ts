@@ -10,7 +10,7 @@ type MaybeParsed = IncomingMessage & { readonly body?: unknown }
 export class NodeCall implements HttpCall {
   readonly #request: MaybeParsed
   readonly #response: ServerResponse
-  #onClosed: (() => void)[] | undefined
+  #onClosed: readonly (() => void)[] | undefined
   #repeats: boolean | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse) {
@@ -50,7 +50,8 @@ export class NodeCall implements HttpCall {
   onClosed(listener: () => void): void {
     if (this.closed) return queueMicrotask(listener)
     if (this.#onClosed !== undefined) {
-      this.#onClosed.push(listener)
+      // An array that grows has room for many more, and there are no more.
+      this.#onClosed = this.#onClosed.concat(listener)
       return
     }
     this.#onClosed = [listener]

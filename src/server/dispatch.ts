@@ -184,7 +184,12 @@ export class Dispatcher {
     const { rounds } = this.#context.asking
     rounds.drain()
     const deadline = Date.now() + ms
-    while (this.#running.size + rounds.busy > 0 && Date.now() < deadline) await elapsed(Math.min(DRAIN_CHECK_MS, ms))
+    for (;;) {
+      // What is open by itself ends first, also what begins only now.
+      for (const session of [...this.#running]) session.open?.end()
+      if (this.#running.size + rounds.busy === 0 || Date.now() >= deadline) break
+      await elapsed(Math.min(DRAIN_CHECK_MS, ms))
+    }
     const left = [...this.#running]
     const aborted = left.length + rounds.parked
     for (const session of left) session.abort(shuttingDown())

@@ -20,6 +20,8 @@ const STALLED_MS = 10_000
 /** Characters that may wait for a full connection before it is cut. */
 const MAX_WAITING = 4_194_304
 
+const DONE = Promise.resolve()
+
 interface AttachOptions {
   readonly after?: string | undefined
   readonly prime?: boolean
@@ -45,9 +47,9 @@ export class EventChannel {
   /** Characters of messages that have not had their turn. */
   #waiting = 0
   #full = false
-  #lastId: string | undefined
   #attaching = 0
-  #tail: Promise<void> = Promise.resolve()
+  /** The last step that has not been done. */
+  #tail: Promise<void> | undefined
   #ended = false
 
   constructor(log: StreamLog, report: (error: unknown) => void) {
@@ -75,7 +77,7 @@ export class EventChannel {
       this.#sink = sink
       this.#retryMs = retryMs ?? this.#retryMs
       if (after !== undefined && (await this.#replay(after))) return
-      const missed = after !== undefined && after !== this.#lastId
+      const missed = after !== undefined && !this.log.isLast(after)
       if (prime) await this.#write({ id: await this.#kept(() => this.log.prime()), message: undefined, end: false })
       if (missed) onMissed?.()
     })
@@ -128,9 +130,9 @@ export class EventChannel {
   /** Undefined when the log cannot be written: who is connected gets the event all the same. */
   async #kept(append: () => Promise<string>): Promise<string | undefined> {
     try {
-      this.#lastId = await append()
+      const id = await append()
       this.onKept?.()
-      return this.#lastId
+      return id
     } catch (error) {
       this.#report(error)
       return undefined
@@ -177,8 +179,13 @@ export class EventChannel {
   }
 
   #next(step: () => Promise<void> | void): Promise<void> {
-    this.#tail = this.#tail.then(step).catch((error: unknown) => this.#report(error))
-    return this.#tail
+    const before = this.#tail ?? DONE
+    const done = before.then(step).catch((error: unknown) => this.#report(error))
+    this.#tail = done
+    // A promise less for each stream that has nothing to do.
+    return done.finally(() => {
+      if (this.#tail === done) this.#tail = undefined
+    })
   }
 }
 

@@ -1,56 +1,30 @@
 import { McpError } from '../errors.js'
-import { shuttingDown } from './shutting-down.js'
 
-/** A `subscriptions/listen` that is open. */
-export interface OpenListen {
-  readonly principal: string | null
-  /** The server ends it. */
-  end(): void
-}
-
-/**
- * Listen streams that are open, and how many each caller has: one caller must not take what is there for all. Callers without a
- * name are not counted.
- */
+/** Listen streams per caller: one caller must not take what is there for all. Callers without a name are not counted. */
 export class Listens {
   readonly #max: number
-  readonly #open = new Set<OpenListen>()
-  readonly #counts = new Map<string, number>()
-  #over = false
+  readonly #open = new Map<string, number>()
 
   constructor(max: number) {
     this.#max = max
   }
 
-  /** @throws McpError `INTERNAL_ERROR`, retryable, when the caller has too many, or the server closes. */
-  enter(listen: OpenListen): void {
-    if (this.#over) throw shuttingDown()
-    const { principal } = listen
-    const count = this.#countOf(principal)
-    if (count >= this.#max) {
+  /** @throws McpError `INTERNAL_ERROR`, retryable, when the caller has too many. */
+  enter(principal: string | null): void {
+    if (principal === null) return
+    const open = this.#open.get(principal) ?? 0
+    if (open >= this.#max) {
       const data = { reason: 'too_many_listens', retryable: true }
       throw new McpError('INTERNAL_ERROR', `No more than ${this.#max} streams at once: close one`, { data })
     }
-    this.#open.add(listen)
-    if (principal !== null) this.#counts.set(principal, count + 1)
+    this.#open.set(principal, open + 1)
   }
 
-  /** Nothing happens the second time. */
-  leave(listen: OpenListen): void {
-    const { principal } = listen
-    if (!this.#open.delete(listen) || principal === null) return
-    const left = this.#countOf(principal) - 1
-    if (left === 0) this.#counts.delete(principal)
-    else this.#counts.set(principal, left)
-  }
-
-  /** The server closes. */
-  endAll(): void {
-    this.#over = true
-    for (const listen of [...this.#open]) listen.end()
-  }
-
-  #countOf(principal: string | null): number {
-    return principal === null ? 0 : (this.#counts.get(principal) ?? 0)
+  /** Once for each time that the caller has entered. */
+  leave(principal: string | null): void {
+    if (principal === null) return
+    const left = (this.#open.get(principal) ?? 1) - 1
+    if (left === 0) this.#open.delete(principal)
+    else this.#open.set(principal, left)
   }
 }

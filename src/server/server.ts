@@ -316,7 +316,6 @@ export class Server {
   async #close(drainMs: number): Promise<void> {
     this.log.tell('drain_started', { calls: this.#dispatcher.running, drainMs })
     for (const close of [...this.#closers]) close()
-    this.#context.listens.endAll()
     this.channels?.endAll()
     const [aborted] = await Promise.all([this.#dispatcher.drain(drainMs), this.#endings.run(drainMs)])
     this.sessions?.leave()

@@ -33,6 +33,8 @@ export class StreamLog {
   readonly key: string
   readonly #options: Required<ResumeOptions>
   #characters = 0
+  /** The entry that this node has written last. */
+  #last: string | undefined
 
   constructor(store: Store, sessionId: string, { name, options }: { name: string; options: Required<ResumeOptions> }) {
     this.name = name
@@ -62,6 +64,11 @@ export class StreamLog {
 
   drop(): Promise<void> {
     return this.#store.drop(this.key)
+  }
+
+  /** Whether this node has written nothing after an event. */
+  isLast(eventId: string): boolean {
+    return this.#entry(eventId) === this.#last
   }
 
   /** Whether everything after an event is still here. */
@@ -95,7 +102,8 @@ export class StreamLog {
   async #append(value: string): Promise<string> {
     const { entries: maxEntries, bytes: maxBytes, ttlMs } = this.#options
     this.#characters += value.length
-    return `${this.name}.${await this.#store.append(this.key, value, { ttlMs, maxEntries, maxBytes })}`
+    this.#last = await this.#store.append(this.key, value, { ttlMs, maxEntries, maxBytes })
+    return `${this.name}.${this.#last}`
   }
 }
 

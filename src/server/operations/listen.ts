@@ -9,7 +9,6 @@ import type { OperationHandler, ServerContext } from '../context.js'
 import { ExtensionListens } from '../extension-listens.js'
 import { followedUri } from '../followed-uri.js'
 import { type Listener, NO_RESOURCES } from '../listeners.js'
-import type { OpenListen } from '../listens.js'
 import { shuttingDown } from '../shutting-down.js'
 import { boundSubscriptions } from './subscriptions.js'
 
@@ -43,7 +42,7 @@ interface Meta {
 }
 
 /** One client that listens. An object with methods, and one promise, since there are many that are open for long. */
-class Listening implements Listener, OpenListen {
+class Listening implements Listener {
   readonly #context: ServerContext
   readonly #session: CallSession
   /** What filters of extensions follow. */
@@ -62,17 +61,13 @@ class Listening implements Listener, OpenListen {
     return this.#session.access
   }
 
-  get principal(): string | null {
-    return this.access.principal
-  }
-
   get lists(): ReadonlySet<Kind> {
     return this.#lists ?? NO_LISTS
   }
 
   /** Resolves when the server or its client has ended it. @throws McpError where it may not be opened. */
   over(asked: Json): Promise<Result> {
-    this.#context.listens.enter(this)
+    this.#context.listens.enter(this.access.principal)
     this.#session.open = this
     this.#session.watchClient()
     return new Promise((resolve) => {
@@ -85,13 +80,14 @@ class Listening implements Listener, OpenListen {
     void this.#session.notify(method, { ...params, _meta: this.#meta })
   }
 
-  /** Once; authorising may take its time, which is not the server's when it closes. */
+  /** Authorising may take its time, which is not the server's when it closes. */
   end(): void {
+    if (this.#answer === undefined) return
     if (this.#lists === undefined) return this.#settle(Promise.reject(shuttingDown()))
     this.#context.listeners.remove(this)
     // Both the cancellation page and the subscriptions page are met so: the notification first, the result behind it.
     const { shared, requestId } = this.#session
-    if (shared && this.#answer !== undefined) void this.#session.notify('notifications/cancelled', { requestId })
+    if (shared) void this.#session.notify('notifications/cancelled', { requestId })
     this.#settle({ _meta: this.#meta })
   }
 
@@ -99,11 +95,14 @@ class Listening implements Listener, OpenListen {
     return { 'io.modelcontextprotocol/subscriptionId': this.#session.requestId }
   }
 
+  /** Nothing happens the second time. */
   #settle(answer: Result | Promise<never>): void {
-    this.#context.listens.leave(this)
-    this.#added?.close()
-    this.#answer?.(answer)
+    const resolve = this.#answer
+    if (resolve === undefined) return
     this.#answer = undefined
+    this.#context.listens.leave(this.access.principal)
+    this.#added?.close()
+    resolve(answer)
   }
 
   /** Whatever happens from here on is told, behind the acknowledgement and never before it. */
