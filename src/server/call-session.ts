@@ -66,7 +66,7 @@ export class CallSession extends AskingSession implements Session {
   #logLevel: LogLevel | undefined
   #controller: AbortController | undefined
   #log: SessionLog | undefined
-  #progress = Number.NEGATIVE_INFINITY
+  #progress: number | undefined
   #over = false
   #watching = false
   #hungUp = false
@@ -169,7 +169,12 @@ export class CallSession extends AskingSession implements Session {
 
   async notifyProgress(progress: number, total?: number, message?: string): Promise<void> {
     const progressToken = this.progressToken
-    if (progressToken === undefined || !Number.isFinite(progress) || progress <= this.#progress) return
+    if (
+      progressToken === undefined ||
+      !Number.isFinite(progress) ||
+      progress <= (this.#progress ?? Number.NEGATIVE_INFINITY)
+    )
+      return
     this.#progress = progress
     const told = message !== undefined && this.client.codec.progressMessage ? { message } : {}
     const of = total === undefined ? {} : { total }
@@ -282,7 +287,7 @@ export class CallSession extends AskingSession implements Session {
    * here on, and what ends the request ends this call.
    */
   follow(request: CallSession): void {
-    if (this.progressToken !== request.progressToken) this.#progress = Number.NEGATIVE_INFINITY
+    if (this.progressToken !== request.progressToken) this.#progress = undefined
     this.client = request.client
     this.access = request.access
     this.#request = request.#request
