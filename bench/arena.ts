@@ -70,8 +70,7 @@ export class Arena {
       const due = rows.filter(({ every = 1 }) => round % every === 0)
       const slices = await this.#round(round, new Set(due.flatMap(lanesOf)))
       for (const row of due) {
-        const ours = slices.get(laneKey(row.server, row)) as Slice
-        const theirs = slices.get(laneKey(row.against, row)) as Slice
+        const [ours, theirs] = lanesOf(row).map((key) => slices.get(key) as Slice) as [Slice, Slice]
         measured.get(row.name)?.push({ ours, theirs })
       }
     }
@@ -81,10 +80,10 @@ export class Arena {
   }
 
   async #open(row: LoadRow): Promise<void> {
-    for (const name of [row.server, row.against]) {
-      const key = laneKey(name, row)
+    for (const side of sidesOf(row)) {
+      const key = laneKey(side)
       if (this.#lanes.has(key)) continue
-      const lane = await openLane(name, row.request, this.#options.serverOptions)
+      const lane = await openLane(side, this.#options.serverOptions)
       this.#lanes.set(key, lane)
       await this.#slice(lane, FIRST_WARM_UP_MS)
     }
@@ -121,18 +120,32 @@ export class Arena {
   }
 }
 
-function laneKey(server: ServerName, { request }: LoadRow): string {
+/** One of the two servers that a row compares. */
+interface Side {
+  readonly name: ServerName
+  readonly request: LoadRequest
+  readonly engine?: string | undefined
+}
+
+function sidesOf({ server, against, request, engine }: LoadRow): readonly Side[] {
+  return [
+    { name: server, request, engine },
+    { name: against, request },
+  ]
+}
+
+function laneKey({ name, request, engine = '' }: Side): string {
   // A bare echo does the same work for every request, so the rows share its slices.
-  if (server.startsWith('bare-')) return server
-  return `${server} ${JSON.stringify([request.headers, request.cycle === undefined])}`
+  if (name.startsWith('bare-')) return name
+  return `${name} ${engine} ${JSON.stringify([request.headers, request.cycle === undefined])}`
 }
 
 function lanesOf(row: LoadRow): readonly string[] {
-  return [laneKey(row.server, row), laneKey(row.against, row)]
+  return sidesOf(row).map(laneKey)
 }
 
-async function openLane(name: ServerName, request: LoadRequest, nodeOptions: readonly string[]): Promise<Lane> {
-  const server = await ServerChild.start(name, nodeOptions)
+async function openLane({ name, request, engine }: Side, nodeOptions: readonly string[]): Promise<Lane> {
+  const server = await ServerChild.start(name, { nodeOptions, engine })
   const headers = await openHeaders(server.port, request, CONNECTIONS)
   const { cycle, body } = request
   const requests = headers.map((set) =>

@@ -1,4 +1,4 @@
-// A process of its own for a server, the load, or a pair of pieces of work: `child.js <kind> <name>`. It answers requests
+// A process of its own for a server, the load, or a pair of pieces of work: `child.js <kind> <name> [engine]`. It answers requests
 // of its parent, and ends with it.
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -62,7 +62,7 @@ function openConnections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)))
 }
 
-async function main([kind, name = '']: readonly string[]): Promise<void> {
+async function main([kind, name = '', engine]: readonly string[]): Promise<void> {
   const prepared: Prepared = { name, aheadMs: 0 }
   process.on('disconnect', () => process.exit())
   process.on('message', (asked: Asked) => {
@@ -72,7 +72,7 @@ async function main([kind, name = '']: readonly string[]): Promise<void> {
     )
   })
   if (kind !== 'server') return void process.send?.({ id: 0, value: undefined })
-  const server = await SERVERS[name as ServerName](() => Date.now() + prepared.aheadMs)
+  const server = await SERVERS[name as ServerName](() => Date.now() + prepared.aheadMs, engine)
   prepared.server = server
   server.listen(0, '127.0.0.1', () => {
     process.send?.({ id: 0, value: (server.address() as AddressInfo).port })

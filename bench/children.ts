@@ -86,18 +86,25 @@ class Child {
   }
 }
 
+export interface ServerChildOptions {
+  /** Arguments of node itself. @default none */
+  readonly nodeOptions?: readonly string[]
+  /** Where its backplane is, for a server that has one. @default in its memory */
+  readonly engine?: string | undefined
+}
+
 /** A server in a process of its own. */
 export class ServerChild extends Child {
   readonly name: ServerName
   port = 0
 
-  private constructor(name: ServerName, nodeOptions: readonly string[]) {
-    super(['server', name], nodeOptions)
+  private constructor(name: ServerName, { nodeOptions = [], engine }: ServerChildOptions) {
+    super(['server', name, ...(engine === undefined ? [] : [engine])], nodeOptions)
     this.name = name
   }
 
-  static async start(name: ServerName, nodeOptions: readonly string[]): Promise<ServerChild> {
-    const child = new ServerChild(name, nodeOptions)
+  static async start(name: ServerName, options: ServerChildOptions): Promise<ServerChild> {
+    const child = new ServerChild(name, options)
     child.port = (await child.started()) as number
     return child
   }

@@ -1,9 +1,10 @@
-import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http'
+import type { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServerChild } from './children.js'
 import type { ServerName } from './modules.js'
-import { askingCall, initializeBody, legacyCall, listenCall, modernCall } from './requests.js'
+import { askingCall, modernCall } from './requests.js'
 import { MAX_PARKED } from './servers/mcp-asking.js'
+import { AT_ONCE, each, exchange, newAgent, Visit } from './visit.js'
 
 /** Bytes of heap: for each of many, one figure a batch, or for all of them. */
 export interface HeapFigures {
@@ -19,7 +20,6 @@ const SESSIONS_A_BATCH = 1_500
 /** With what else is open, fewer than the 1024 files that many systems allow a process. */
 const STREAMS_A_BATCH = 130
 const WARM_UP = 300
-const AT_ONCE = 32
 const ABANDONED = 10_000
 /** More than the life of a session, and what is added to it for writes that are saved. */
 const LATER_MS = 60_000
@@ -55,7 +55,7 @@ async function streams(open: (visit: Visit) => Promise<void>): Promise<HeapFigur
 }
 
 async function start(name: ServerName): Promise<ServerChild> {
-  return await ServerChild.start(name, ['--expose-gc'])
+  return await ServerChild.start(name, { nodeOptions: ['--expose-gc'] })
 }
 
 interface Opening {
@@ -149,93 +149,4 @@ async function heapOf(
   // Connections that are only kept for the next request cost something, too.
   agent.destroy()
   return await server.heap(held.filter((visit) => visit.streams).length)
-}
-
-/** All of them, so many at once. */
-async function each<Item, Made>(
-  items: readonly Item[],
-  work: (item: Item, index: number) => Promise<Made>,
-): Promise<readonly Made[]> {
-  const made: Made[] = []
-  const left = items.entries()
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of left) made.push(await work(item, index))
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  return made
-}
-
-/** A client with a session, and perhaps a stream. */
-class Visit {
-  readonly #to: RequestOptions
-  readonly #session: string
-  #stream: { readonly sent: ClientRequest; readonly answer: IncomingMessage } | undefined
-
-  private constructor(to: RequestOptions, session: string) {
-    this.#to = to
-    this.#session = session
-  }
-
-  static async begin({ port }: ServerChild, agent: Agent): Promise<Visit> {
-    const to = { port, agent }
-    const { headers } = await exchange({ ...to, method: 'POST', headers: legacyCall.headers }, initializeBody)
-    return new Visit(to, String(headers['mcp-session-id']))
-  }
-
-  get streams(): boolean {
-    return this.#stream !== undefined
-  }
-
-  async call(): Promise<void> {
-    await exchange({ ...this.#to, method: 'POST', headers: this.#headers(legacyCall.headers) }, legacyCall.body)
-  }
-
-  async openGet(): Promise<void> {
-    await this.#open({ method: 'GET', headers: this.#headers({ accept: 'text/event-stream' }) }, '')
-  }
-
-  async openListen(): Promise<void> {
-    await this.#open({ method: 'POST', headers: listenCall.headers }, listenCall.body)
-  }
-
-  leave(): void {
-    this.#stream?.sent.destroy()
-    this.#stream = undefined
-  }
-
-  #headers(more: Readonly<Record<string, string>>): Record<string, string> {
-    return { ...more, 'mcp-session-id': this.#session }
-  }
-
-  async #open(options: RequestOptions, body: string): Promise<void> {
-    const { sent, answer } = await send({ ...this.#to, ...options, agent: false }, body)
-    sent.on('error', () => undefined)
-    answer.on('error', () => undefined)
-    this.#stream = { sent, answer }
-    // The first bytes are there: the stream is open on the other side, too.
-    await new Promise((resolve) => answer.once('data', resolve))
-  }
-}
-
-const newAgent = (): Agent => new Agent({ keepAlive: true, maxSockets: AT_ONCE })
-
-async function exchange(options: RequestOptions, body: string): Promise<IncomingMessage> {
-  const { answer } = await send(options, body)
-  answer.resume()
-  await new Promise((resolve, reject) => answer.once('end', resolve).once('error', reject))
-  return answer
-}
-
-function send(
-  options: RequestOptions,
-  body: string,
-): Promise<{ readonly sent: ClientRequest; readonly answer: IncomingMessage }> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', path: '/mcp', ...options }, (answer) => {
-      if (answer.statusCode === 200) resolve({ sent, answer })
-      else reject(new Error(`The server answered ${answer.statusCode}`))
-    })
-    sent.once('error', reject)
-    sent.end(body)
-  })
 }

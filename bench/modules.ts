@@ -11,6 +11,8 @@ export const SERVERS = {
     (await import('./servers/mcp-sessions.js')).makeServer(clock),
   'mcp-asking': async (): Promise<Server> => (await import('./servers/mcp-asking.js')).makeServer(),
   'mcp-call': async (): Promise<Server> => (await import('./servers/mcp-call.js')).makeServer(),
+  'mcp-node': async (_clock: Clock, engine: string | undefined): Promise<Server> =>
+    await (await import('./servers/mcp-node.js')).makeServer(engine),
   'mcp-list': async (): Promise<Server> => (await import('./servers/mcp-list.js')).makeServer(),
 } as const
 

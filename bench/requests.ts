@@ -88,6 +88,30 @@ export const listenCall: Pick<LoadRequest, 'headers' | 'body'> = {
   body: request('subscriptions/listen', { notifications: { toolsListChanged: true }, _meta: META }),
 }
 
+/** A resource that clients follow. */
+export const FOLLOWED = 'bench://clock'
+
+/** The same, for a resource. */
+export const followCall: Pick<LoadRequest, 'headers' | 'body'> = {
+  ...listenCall,
+  body: request('subscriptions/listen', { notifications: { resourceSubscriptions: [FOLLOWED] }, _meta: META }),
+}
+
+export const subscribeBody: string = request('resources/subscribe', { uri: FOLLOWED })
+
+/** `tools/call` of 2026-07-28 of the tool that tells all who follow the resource, and says when it began. */
+export const touchCall: Pick<LoadRequest, 'headers' | 'body'> = {
+  headers: { ...modernCall.headers, 'mcp-name': 'touch' },
+  body: request('tools/call', { name: 'touch', arguments: {}, _meta: META }),
+}
+
+/** `tools/call` of a session, of a tool that tells its progress once: its answer is a stream. */
+export const streamedBody: string = request('tools/call', {
+  name: 'progress',
+  arguments: {},
+  _meta: { progressToken: 'bench' },
+})
+
 function request(method: string, params: object): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 }

@@ -14,6 +14,8 @@ export interface LoadRow {
   readonly compare: 'rate' | 'cost'
   /** Measured in every n-th round only, where fewer rounds will do. @default 1 */
   readonly every?: number
+  /** Where the backplane of `server` is; `against` has its own in memory. @default in memory too */
+  readonly engine?: string
 }
 
 /** Two pieces of work in one process, timed in turn. */

@@ -8,7 +8,7 @@ export interface Budget {
   readonly most?: number
 }
 
-const WIDTHS = [32, 8, 12, 6, 7, 5, 32, 32]
+const WIDTHS = [34, 8, 12, 6, 7, 5, 32, 32]
 /** A server that uses less of its core than this was not the bottleneck, and its rate says little. */
 const LEAST_BUSY = 0.85
 
