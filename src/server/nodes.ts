@@ -1,5 +1,6 @@
 import type { Backplane } from '../backplane/backplane.js'
 import type { Unsubscribe } from '../backplane/pub-sub.js'
+import { NodeRoll } from './node-roll.js'
 
 export interface NodesOptions {
   readonly backplane: Backplane
@@ -44,6 +45,9 @@ export class Nodes {
   /** When this node gave its last sign of life; where timers stand still between requests, that is not the last beat. */
   #seenMs = Number.NEGATIVE_INFINITY
   #seen: Promise<unknown> = Promise.resolve()
+  /** When the last sign of life that has arrived was begun. */
+  #shownMs = Number.NEGATIVE_INFINITY
+  readonly #roll: NodeRoll
   #stopped = false
   #last: string | undefined
   #reading: Promise<void> = Promise.resolve()
@@ -51,6 +55,7 @@ export class Nodes {
   constructor(options: NodesOptions) {
     this.#options = options
     this.id = options.id
+    this.#roll = new NodeRoll(options.backplane.store, options.id)
     this.on(ANSWER, ({ id, answer }: AnswerBody) => this.#asked.get(id)?.(answer))
   }
 
@@ -108,6 +113,7 @@ export class Nodes {
     const unsubscribe = await this.#subscribed
     await unsubscribe?.().catch(report)
     await backplane.store.release(leaseOf(this.id), this.id).catch(report)
+    await this.#roll.leave().catch(report)
     await backplane.store.drop(inboxOf(this.id)).catch(report)
   }
 
@@ -119,10 +125,11 @@ export class Nodes {
   /** The others that are alive. */
   async *others(): AsyncGenerator<string> {
     if (!this.shared) return
-    for await (const key of this.#options.backplane.store.list(leaseOf(''))) {
-      const node = key.slice(leaseOf('').length)
-      if (node !== this.id) yield node
-    }
+    const roll = await this.#roll.read()
+    const alive = await Promise.all(roll.names.map((node) => this.isAlive(node)))
+    const gone = roll.names.filter((_node, index) => !alive[index])
+    if (gone.length > 0) await this.#roll.strike(roll, gone)
+    yield* roll.names.filter((node) => node !== this.id && !gone.includes(node))
   }
 
   /** Writes to another node, which reads it at once or, should nothing tell it, at its next look. */
@@ -167,10 +174,17 @@ export class Nodes {
   }
 
   #beat(): void {
-    const { backplane, report } = this.#options
     this.#seenMs = Date.now()
     this.#look()
-    this.#seen = backplane.store.claim(leaseOf(this.id), this.id, this.leaseMs).catch(report)
+    this.#seen = this.#show().catch(this.#options.report)
+  }
+
+  async #show(): Promise<void> {
+    const begunMs = Date.now()
+    await this.#options.backplane.store.claim(leaseOf(this.id), this.id, this.leaseMs)
+    if (this.#stopped) return
+    await this.#roll.enter(Date.now() - this.#shownMs >= this.leaseMs)
+    this.#shownMs = begunMs
   }
 
   #look(): void {
