@@ -48,5 +48,8 @@ function byName(before: EngineCounts, after: EngineCounts): string {
     ([name, calls]) => [name, (calls - (before.byName[name] ?? 0)) / TIMES] as const,
   )
   const told = all.filter(([name, calls]) => calls >= 0.5 && !OWN.includes(name))
-  return told.map(([name, calls]) => `${name} ${calls.toFixed(1)}`).join(', ')
+  return told
+    .map(([name, calls]) => `${name} ${calls.toFixed(1)}`)
+    .sort()
+    .join(', ')
 }

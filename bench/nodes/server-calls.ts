@@ -4,7 +4,7 @@ import type { LoadRow } from '../rows.js'
 import { printRow, verdict } from '../table.js'
 import type { Engine, EngineName } from './engines.js'
 
-const ROUNDS = 7
+const ROUNDS = 5
 const SLICE_MS = 250
 
 /** Calls per second of one node whose backplane is in an engine, against the same server with its own in memory. */
