@@ -25,7 +25,7 @@ export async function openBackplane(engine: string | undefined): Promise<OpenedB
       return opened(redisBackplane(client), () => client.destroy())
     }
     case 'nats:': {
-      const connection = await connect({ servers: host })
+      const connection = await connect({ servers: host, noAsyncTraces: true })
       return opened(natsBackplane(connection), () => connection.close())
     }
     default:
