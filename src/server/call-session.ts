@@ -168,13 +168,9 @@ export class CallSession extends AskingSession implements Session {
   }
 
   async notifyProgress(progress: number, total?: number, message?: string): Promise<void> {
-    const progressToken = this.progressToken
-    if (
-      progressToken === undefined ||
-      !Number.isFinite(progress) ||
-      progress <= (this.#progress ?? Number.NEGATIVE_INFINITY)
-    )
-      return
+    const { progressToken } = this
+    const isMore = this.#progress === undefined || progress > this.#progress
+    if (progressToken === undefined || !Number.isFinite(progress) || !isMore) return
     this.#progress = progress
     const told = message !== undefined && this.client.codec.progressMessage ? { message } : {}
     const of = total === undefined ? {} : { total }
