@@ -3,25 +3,25 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryBackplane } from 'phantom-mcp'
-import { afterAll, beforeAll, vi } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { redisMissing, type SharedRedis, sharedRedis } from '../engines/_redis.js'
-import {
-  afterTest,
-  eventsOf,
-  type HeaderList,
-  head,
-  type Json,
-  legacy,
-  modern,
-  open,
-  RawSocket,
-  type Sent,
-  textOf,
-} from '../http/_http.js'
+import { afterTest } from '../http/_http.js'
 import { bundled } from '../stdio/_child.js'
+import { until } from './_calls.js'
 import { onLine } from './_lines.js'
 import { type NodeSettings, runNode } from './_node.js'
 import { serveBackplane } from './_store-server.js'
+
+export {
+  answerTo,
+  call,
+  NodeSession,
+  openCall,
+  questionOn,
+  refusedBy,
+  saidBy,
+  until,
+} from './_calls.js'
 
 export type Kind = 'socket' | 'redis'
 /** The backplanes that nodes are tried on. */
@@ -35,14 +35,6 @@ beforeAll(async () => {
   if (KINDS.includes('redis')) redis = await sharedRedis()
 })
 afterAll(() => redis?.end())
-
-/** Waits, with the patience that a busy machine needs. */
-export async function until(holds: () => boolean, why: () => string): Promise<void> {
-  const look = (): void => {
-    if (!holds()) throw new Error(why())
-  }
-  await vi.waitFor(look, { timeout: 4_000, interval: 10 })
-}
 
 /** A process that serves, and ends with the test. */
 export class Node {
@@ -145,154 +137,4 @@ export async function cluster(kind: Kind, options: ClusterOptions = {}): Promise
       passed += ms
     },
   }
-}
-
-const CLIENT = { name: 'probe', version: '0' }
-const META: Json = {
-  'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
-  'io.modelcontextprotocol/logLevel': 'info',
-}
-
-/** The answer to a call: its last message, and those before it. */
-export interface Called {
-  readonly status: number
-  readonly message: Json
-  readonly before: readonly Json[]
-}
-
-export interface CallOptions {
-  readonly requestState?: string
-  readonly inputResponses?: Json
-  readonly args?: Json
-  readonly progressToken?: string
-  readonly user?: string
-}
-
-/** A call of a tool as it is sent. */
-function callOf(tool: string, { args = {}, progressToken, user, ...more }: CallOptions): Sent {
-  const meta = progressToken === undefined ? META : { ...META, progressToken }
-  return modern('tools/call', { name: tool, arguments: args, ...more }, { meta, headers: { authorization: user } })
-}
-
-/** A call whose client can hang up. */
-export async function openCall(node: Node, tool: string, options: CallOptions = {}): Promise<RawSocket> {
-  const sent = callOf(tool, options)
-  const socket = await RawSocket.connect(node.port)
-  await socket.write(`${head(sent, { 'content-length': String(Buffer.byteLength(String(sent.body))) })}${sent.body}`)
-  return socket
-}
-
-/** Calls a tool. */
-export async function call(node: Node, tool: string, options: CallOptions = {}): Promise<Called> {
-  const response = await open(node.port, callOf(tool, options))
-  const text = await textOf(response)
-  const streamed = response.headers['content-type']?.startsWith('text/event-stream') === true
-  const messages = streamed ? eventsOf(text) : [JSON.parse(text) as Json]
-  return { status: response.statusCode ?? 0, message: messages.at(-1) ?? {}, before: messages.slice(0, -1) }
-}
-
-export interface SessionCall {
-  readonly id: number
-  readonly headers?: HeaderList
-  readonly progressToken?: string
-}
-
-/** A session, whose requests may go to any node. */
-export class NodeSession {
-  readonly #headers: HeaderList
-
-  private constructor(headers: HeaderList) {
-    this.#headers = headers
-  }
-
-  get id(): string {
-    return String(this.#headers['mcp-session-id'])
-  }
-
-  /** Opens the session's stream, or goes on with one. */
-  async listen(node: Node, lastEventId?: string): Promise<RawSocket> {
-    const own = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
-    const sent: Sent = {
-      method: 'GET',
-      headers: { ...this.#headers, accept: 'text/event-stream', connection: 'close', ...own },
-    }
-    const socket = await RawSocket.connect(node.port)
-    await socket.write(head(sent))
-    await until(
-      () => /\r\n\r\n/.test(socket.received),
-      () => 'the head of a stream was expected',
-    )
-    return socket
-  }
-
-  /** A request, and the text of its answer. */
-  async ask(node: Node, method: string, params: Json): Promise<Json> {
-    const answer = await open(node.port, legacy(method, params, { id: crypto.randomUUID(), headers: this.#headers }))
-    const text = await textOf(answer)
-    const streamed = answer.headers['content-type']?.startsWith('text/event-stream') === true
-    return (streamed ? eventsOf(text).at(-1) : JSON.parse(text)) as Json
-  }
-
-  static async begin(node: Node, user: string): Promise<NodeSession> {
-    const params = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo: CLIENT }
-    const answer = await open(node.port, legacy('initialize', params, { headers: { authorization: user } }))
-    await textOf(answer)
-    const id = String(answer.headers['mcp-session-id'])
-    return new NodeSession({ authorization: user, 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' })
-  }
-
-  /** A call of a tool, whose stream is read as it comes. */
-  async call(node: Node, tool: string, { id, headers = {}, progressToken }: SessionCall): Promise<RawSocket> {
-    const params = { name: tool, arguments: {}, _meta: { progressToken } }
-    const sent = legacy('tools/call', params, { id, headers: { ...this.#headers, connection: 'close', ...headers } })
-    const socket = await RawSocket.connect(node.port)
-    await socket.write(`${head(sent, { 'content-length': String(Buffer.byteLength(String(sent.body))) })}${sent.body}`)
-    return socket
-  }
-
-  /** Posts a message that has no answer; gives the status. */
-  async post(node: Node, message: Json): Promise<number | undefined> {
-    const sent = legacy('', {}, { headers: this.#headers })
-    const answer = await open(node.port, { ...sent, body: JSON.stringify({ jsonrpc: '2.0', ...message }) })
-    await textOf(answer)
-    return answer.statusCode
-  }
-
-  async end(node: Node): Promise<number | undefined> {
-    const answer = await open(node.port, { method: 'DELETE', headers: this.#headers })
-    await textOf(answer)
-    return answer.statusCode
-  }
-}
-
-/** The id of the question that came last on a stream, once so many have come. */
-export async function questionOn(stream: RawSocket, count: number): Promise<string> {
-  const asked = (): RegExpMatchArray[] => [
-    ...stream.received.matchAll(/"id":"([^"]+)","method":"elicitation\/create"/g),
-  ]
-  await until(
-    () => asked().length === count,
-    () => `a question was expected: ${stream.received}`,
-  )
-  return asked().at(-1)?.[1] ?? ''
-}
-
-/** What the next request of a call that was asked something says. */
-export function answerTo({ message }: Called, content: Json): CallOptions {
-  const { requestState, inputRequests = {} } = (message['result'] ?? {}) as Json
-  if (typeof requestState !== 'string') throw new Error(`Nothing was asked: ${JSON.stringify(message)}`)
-  const keys = Object.keys(inputRequests as object)
-  return { requestState, inputResponses: Object.fromEntries(keys.map((key) => [key, { action: 'accept', content }])) }
-}
-
-/** The text of a result. */
-export function saidBy({ message }: Called): unknown {
-  const { content } = (message['result'] ?? {}) as { content?: readonly Json[] }
-  return content?.[0]?.['text'] ?? message
-}
-
-/** Code and reason of an error. */
-export function refusedBy({ message }: Called): unknown {
-  const { code, data } = (message['error'] ?? {}) as { code?: number; data?: Json }
-  return { code, ...data }
 }
