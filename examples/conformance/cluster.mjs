@@ -60,6 +60,7 @@ const HAPROXY = `defaults
   timeout client 60s
   timeout server 60s
   timeout tunnel 60s
+  option http-no-delay
 frontend mcp
 `
 

@@ -133,6 +133,34 @@ describe.skipIf(find('haproxy') === undefined)(`HAProxy, what the samples rest o
     deployed.release('silent')
     await stream.gets('"result"')
   })
+
+  /** Milliseconds that the fastest of some events has needed, on a stream that each of them finds idle. */
+  async function fastest(change: (config: string) => string): Promise<number> {
+    const client = new ProxyClient((await deploy('haproxy', { sessions: 'memory', change })).port)
+    const headers = await client.begin()
+    const stream = (await client.open({ method: 'GET', headers: { ...headers, accept: 'text/event-stream' } })).read()
+    const needed: number[] = []
+    for (let round = 1; round <= 5; round++) {
+      await sleep(100)
+      const started = performance.now()
+      await client.text(inSession('tell', headers))
+      await until(
+        () => stream.received.split('notifications/message').length - 1 === round,
+        () => stream.received,
+      )
+      needed.push(performance.now() - started)
+    }
+    stream.hangUp()
+    return Math.min(...needed)
+  }
+
+  test('small events are passed on at once', { timeout: START_MS }, async () => {
+    expect(await fastest((config) => config)).toBeLessThan(100)
+  })
+
+  test('without option http-no-delay they are held back', { timeout: START_MS }, async () => {
+    expect(await fastest((config) => config.replace('option http-no-delay', ''))).toBeGreaterThan(100)
+  })
 })
 
 describe('docs/deployment.md', () => {
