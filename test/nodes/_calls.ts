@@ -17,6 +17,16 @@ export interface Door {
   readonly port: number
 }
 
+/** What sends each request to the next of some nodes, whatever its session. */
+export function inTurn(nodes: readonly Door[]): Door {
+  let requests = 0
+  return {
+    get port() {
+      return nodes[requests++ % nodes.length]?.port ?? 0
+    },
+  }
+}
+
 /** Waits, with the patience that a busy machine needs. */
 export async function until(holds: () => boolean, why: () => string): Promise<void> {
   const look = (): void => {
@@ -87,6 +97,11 @@ export class NodeSession {
     return String(this.#headers['mcp-session-id'])
   }
 
+  /** The same session in the hands of somebody else. */
+  as(user: string): NodeSession {
+    return new NodeSession({ ...this.#headers, authorization: user })
+  }
+
   /** Opens the session's stream, or goes on with one. */
   async listen(node: Door, lastEventId?: string): Promise<RawSocket> {
     const own = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
@@ -111,12 +126,12 @@ export class NodeSession {
     return (streamed ? eventsOf(text).at(-1) : JSON.parse(text)) as Json
   }
 
-  static async begin(node: Door, user: string): Promise<NodeSession> {
-    const params = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo: CLIENT }
+  static async begin(node: Door, user: string, version = '2025-11-25'): Promise<NodeSession> {
+    const params = { protocolVersion: version, capabilities: { elicitation: {} }, clientInfo: CLIENT }
     const answer = await open(node.port, legacy('initialize', params, { headers: { authorization: user } }))
     await textOf(answer)
     const id = String(answer.headers['mcp-session-id'])
-    return new NodeSession({ authorization: user, 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' })
+    return new NodeSession({ authorization: user, 'mcp-session-id': id, 'mcp-protocol-version': version })
   }
 
   /** A call of a tool, whose stream is read as it comes. */
@@ -128,10 +143,12 @@ export class NodeSession {
     return socket
   }
 
-  /** Posts a message that has no answer; gives the status. */
-  async post(node: Door, message: Json): Promise<number | undefined> {
+  /** Posts a message, or an array of them, that has no answer; gives the status. */
+  async post(node: Door, message: Json | readonly Json[]): Promise<number | undefined> {
     const sent = legacy('', {}, { headers: this.#headers })
-    const answer = await open(node.port, { ...sent, body: JSON.stringify({ jsonrpc: '2.0', ...message }) })
+    const whole = (one: Json): Json => ({ jsonrpc: '2.0', ...one })
+    const body = JSON.stringify(Array.isArray(message) ? message.map(whole) : whole(message as Json))
+    const answer = await open(node.port, { ...sent, body })
     await textOf(answer)
     return answer.statusCode
   }
@@ -164,7 +181,7 @@ export function answerTo({ message }: Called, content: Json): CallOptions {
 }
 
 /** The text of a result. */
-export function saidBy({ message }: Called): unknown {
+export function saidBy({ message }: Pick<Called, 'message'>): unknown {
   const { content } = (message['result'] ?? {}) as { content?: readonly Json[] }
   return content?.[0]?.['text'] ?? message
 }

@@ -1,4 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs'
+import { connect } from '@nats-io/transport-node'
 import { Redis } from 'ioredis'
 import {
   type Answer,
@@ -12,6 +13,7 @@ import {
   type Server,
   type Session,
 } from 'phantom-mcp'
+import { natsBackplane } from 'phantom-mcp/nats'
 import { serve } from 'phantom-mcp/node'
 import { redisBackplane } from 'phantom-mcp/redis'
 import { onLine } from './_lines.js'
@@ -20,8 +22,11 @@ import { socketBackplane } from './_socket-backplane.js'
 /** What a node is told when it is started, as JSON in `NODE_SETTINGS`. */
 export interface NodeSettings {
   readonly name: string
-  /** The socket of a backplane, or the URL of a Redis with a prefix for its keys. */
-  readonly backplane: { readonly socket: string } | { readonly redis: string; readonly prefix: string }
+  /** The socket of a backplane, or the URL of an engine with a prefix for what is kept there. */
+  readonly backplane:
+    | { readonly socket: string }
+    | { readonly redis: string; readonly prefix: string }
+    | { readonly nats: string; readonly prefix: string }
   /** The file of all effects, a line each. */
   readonly effects: string
   readonly heartbeatMs: number
@@ -55,7 +60,7 @@ export async function runNode(): Promise<void> {
     },
   }) as unknown as Router
   addTools(router, settings)
-  const backplane = backplaneOf(settings)
+  const backplane = await openBackplane(settings)
   const server = createServer(router, { backplane, nodeId: name, heartbeatMs, drainMs, sessionTtlMs })
   addTelling(router, server, settings)
   const { secondStream = 'refuse' } = settings
@@ -75,10 +80,20 @@ function addTelling(router: Router, server: Server, { name }: NodeSettings): voi
     String(await server.notifyResourcesUpdated(uris)),
   )
   router.tool('tell_tools', {}, async () => String(await server.notifyToolList()))
-  router.tool('say', { input: { session: field.string({ required: true }) } }, async ({ session }) => {
-    await server.session(session)?.notify('notifications/message', { level: 'error', data: `said by ${name}` })
+  const session = { session: field.string({ required: true }) }
+  router.tool('say', { input: session }, async ({ session: id }) => {
+    await server.session(id)?.notify('notifications/message', { level: 'error', data: `said by ${name}` })
     return 'said'
   })
+  router.tool('ping', { input: session }, async ({ session: id }) => {
+    await server.session(id)?.ping()
+    return 'pinged'
+  })
+  router.tool('finish', { input: session }, async ({ session: id }) => {
+    await server.session(id)?.finish()
+    return 'finished'
+  })
+  router.tool('who', {}, () => name)
   router.tool('log', {}, async (_params, session) => {
     await session.log.debug('a detail')
     return 'logged'
@@ -108,9 +123,11 @@ function addTelling(router: Router, server: Server, { name }: NodeSettings): voi
   })
 }
 
-function backplaneOf({ backplane }: NodeSettings): Backplane {
+async function openBackplane({ backplane }: NodeSettings): Promise<Backplane> {
   if ('socket' in backplane) return socketBackplane(backplane.socket)
-  return redisBackplane(new Redis(backplane.redis), { prefix: backplane.prefix })
+  const { prefix } = backplane
+  if ('redis' in backplane) return redisBackplane(new Redis(backplane.redis), { prefix })
+  return natsBackplane(await connect({ servers: backplane.nats }), { prefix, storage: 'memory' })
 }
 
 /** Gates that handlers wait at. */

@@ -1,9 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { memoryBackplane } from 'phantom-mcp'
 import { afterAll, beforeAll } from 'vitest'
+import { natsMissing, type SharedNats, sharedNats } from '../engines/_nats.js'
 import { redisMissing, type SharedRedis, sharedRedis } from '../engines/_redis.js'
 import { afterTest } from '../http/_http.js'
 import { bundled } from '../stdio/_child.js'
@@ -15,6 +16,8 @@ import { serveBackplane } from './_store-server.js'
 export {
   answerTo,
   call,
+  type Door,
+  inTurn,
   NodeSession,
   openCall,
   questionOn,
@@ -23,18 +26,27 @@ export {
   until,
 } from './_calls.js'
 
-export type Kind = 'socket' | 'redis'
-/** The backplanes that nodes are tried on. */
-export const KINDS: readonly Kind[] =
-  redisMissing && process.env['REDIS_URL'] === undefined ? ['socket'] : ['socket', 'redis']
+export type Kind = 'socket' | 'redis' | 'nats'
+
+/** The backplanes that nodes are tried on: one of the tests' own, and the engines that are there. */
+export const KINDS: readonly Kind[] = [
+  'socket',
+  ...(redisMissing && process.env['REDIS_URL'] === undefined ? [] : (['redis'] as const)),
+  ...(natsMissing && process.env['NATS_URL'] === undefined ? [] : (['nats'] as const)),
+]
 
 let program = ''
 let redis: SharedRedis | undefined
+let nats: SharedNats | undefined
 beforeAll(async () => {
   program = await bundled(`import { runNode } from './test/nodes/_node.ts'\nvoid ${runNode.name}()`)
   if (KINDS.includes('redis')) redis = await sharedRedis()
+  if (KINDS.includes('nats')) nats = await sharedNats()
 })
-afterAll(() => redis?.end())
+afterAll(async () => {
+  await redis?.end()
+  await nats?.end()
+})
 
 /** A process that serves, and ends with the test. */
 export class Node {
@@ -87,13 +99,13 @@ export class Node {
   }
 }
 
-/** Two nodes of one server. */
+/** Two nodes of one server, and more if need be. */
 export interface Cluster {
   readonly nodes: readonly [Node, Node]
   /** What handlers did, in order, on whatever node. */
   effects(): readonly string[]
-  /** Another one with the same name as the first. */
-  restart(): Promise<Node>
+  /** One more, which may have the name of one that is gone. */
+  join(name: string): Promise<Node>
   /** Lets time pass for what the backplane keeps. */
   advance(ms: number): void
 }
@@ -116,7 +128,7 @@ export async function cluster(kind: Kind, options: ClusterOptions = {}): Promise
   const effects = join(folder, 'effects')
   writeFileSync(effects, '')
   const settings = {
-    backplane: kind === 'socket' ? { socket } : { redis: redis?.url ?? '', prefix: folder },
+    backplane: backplaneOf(kind, basename(folder), socket),
     effects,
     heartbeatMs: 1_000,
     drainMs: 2_000,
@@ -128,8 +140,8 @@ export async function cluster(kind: Kind, options: ClusterOptions = {}): Promise
   return {
     nodes,
     effects: () => readFileSync(effects, 'utf8').split('\n').filter(Boolean),
-    restart: async () => {
-      const node = start('one')
+    join: async (name) => {
+      const node = start(name)
       await node.says('port')
       return node
     },
@@ -137,4 +149,10 @@ export async function cluster(kind: Kind, options: ClusterOptions = {}): Promise
       passed += ms
     },
   }
+}
+
+/** Where the nodes of a test meet, and no others. */
+function backplaneOf(kind: Kind, prefix: string, socket: string): NodeSettings['backplane'] {
+  if (kind === 'redis') return { redis: redis?.url ?? '', prefix }
+  return kind === 'nats' ? { nats: nats?.url ?? '', prefix } : { socket }
 }

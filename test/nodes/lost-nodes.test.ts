@@ -100,11 +100,11 @@ describe.each(KINDS)('a call whose node is gone, %s', (kind) => {
   })
 
   test('is not that of a node which has started again under the same name', async () => {
-    const { nodes, restart, effects } = await cluster(kind)
+    const { nodes, join, effects } = await cluster(kind)
     const [one, two] = nodes
     const asked = await call(one, 'talk')
     await one.signal('SIGKILL')
-    const again = await restart()
+    const again = await join('one')
     const other = await call(again, 'talk')
     expect(refusedBy(await call(two, 'talk', answerTo(asked, ADA)))).toEqual({ code: -32602, reason: 'node_lost' })
     expect(saidBy(await call(two, 'talk', answerTo(await call(two, 'talk', answerTo(other, ADA)), OLD)))).toBe(
