@@ -63,10 +63,32 @@ function reachableStore(store: Store, options: ReachableOptions): Store {
     delete: (key, ifRevision) => reached('delete', () => store.delete(key, ifRevision)),
     claim: (key, owner, ttlMs) => reached('claim', () => store.claim(key, owner, ttlMs)),
     release: (key, owner) => reached('release', () => store.release(key, owner)),
-    list: (prefix) => store.list(prefix),
+    list: (prefix) =>
+      eachReached(
+        () => store.list(prefix),
+        (step) => reached('list', step),
+      ),
     append: (log, value, how) => reached('append', () => store.append(log, value, how)),
     readAfter: (log, id, limit) => reached('readAfter', () => store.readAfter(log, id, limit)),
     drop: (log) => reached('drop', () => store.drop(log)),
+  }
+}
+
+/** Each step of what is listed settles in time; one that does not ends it. */
+async function* eachReached<Value>(
+  list: () => AsyncIterable<Value>,
+  reached: <Step>(step: () => Promise<Step>) => Promise<Step>,
+): AsyncGenerator<Value> {
+  const iterator = await reached(async () => list()[Symbol.asyncIterator]())
+  try {
+    for (;;) {
+      const step = await reached(() => iterator.next())
+      if (step.done === true) return
+      yield step.value
+    }
+  } finally {
+    // Not waited for: behind a step that never settles it would not settle either.
+    iterator.return?.().catch(() => undefined)
   }
 }
 
