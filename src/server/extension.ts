@@ -17,6 +17,8 @@ export interface ExtensionHost {
   /** What the nodes of the server share. Begin your keys with the extension's id. */
   readonly store: Store
   readonly pubSub: PubSub
+  /** Whether other processes may use these, too. */
+  readonly shared: boolean
   /** The time in milliseconds, by the server's clock. */
   now(): number
   /**

@@ -165,6 +165,7 @@ export class Server {
     return hostOf({
       store,
       pubSub,
+      shared: this.nodes.shared,
       now: clock,
       pageSize: this.#pageSize,
       endings: this.#endings,

@@ -1,5 +1,6 @@
 import type { Json } from '../protocol/model.js'
 import type { ExtensionHost } from '../server/extension.js'
+import { changeStored } from './changing.js'
 import { isFinal, TASKS, Task, type TaskChange, type TaskOptions } from './task.js'
 
 /** A task with what its nodes have to know of it. */
@@ -17,8 +18,6 @@ export interface TaskRecord {
 
 /** Gives the record as it is to be, or undefined to leave it. */
 export type RecordChange = (record: TaskRecord) => TaskRecord | undefined
-
-const MAX_TRIES = 20
 
 /** The records of tasks in the store that the nodes share. */
 export class TaskRecords {
@@ -41,18 +40,15 @@ export class TaskRecords {
 
   /** The record as it is now; undefined when there is none, or `change` left it. Of two changes at once both count. */
   async update(id: string, change: RecordChange): Promise<TaskRecord | undefined> {
-    const { store } = this.#host
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const stored = await store.get(keyOf(id))
-      const next = stored && change(parse(stored.value))
-      if (next === undefined) return undefined
-      const written = await store.set(keyOf(id), JSON.stringify(next), {
-        ttlMs: this.#keepMs,
-        ifRevision: stored?.revision ?? null,
-      })
-      if (written !== undefined) return next
-    }
-    throw new Error(`Task ${id} has been changed by others ${MAX_TRIES} times in a row`)
+    let next: TaskRecord | undefined
+    await changeStored(this.#host.store, keyOf(id), {
+      ttlMs: this.#keepMs,
+      change: (value) => {
+        next = value === undefined ? undefined : change(parse(value))
+        return next && JSON.stringify(next)
+      },
+    })
+    return next
   }
 
   /** A change that a task which is not over yet takes; it is kept for as long as a new one from here on. */

@@ -3,10 +3,12 @@ import type { OutcomeCall } from '../router/extension-rows.js'
 import { type Answer, missingCapabilities, type Question } from '../router/question.js'
 import type { Session } from '../router/session.js'
 import type { ExtensionHost } from '../server/extension.js'
-import { NodeLease } from './lease.js'
+import { Reaper } from './reaper.js'
 import { type RecordChange, type TaskRecord, TaskRecords } from './record.js'
+import { Roster } from './roster.js'
 import { isFinal, TASKS, Task, type TaskChange } from './task.js'
 import { type RunningTask, TaskOver, type TaskWork } from './work.js'
+import { WorkingNode } from './working-node.js'
 
 export interface RunnerOptions {
   readonly keepMs: number
@@ -40,7 +42,8 @@ export class TaskRunner {
   readonly #host: ExtensionHost
   readonly #options: RunnerOptions
   readonly #records: TaskRecords
-  readonly #lease: NodeLease
+  readonly #node: WorkingNode
+  readonly #reaper: Reaper
   readonly #running = new Map<string, Running>()
   #heard: Promise<unknown> | undefined
 
@@ -48,13 +51,27 @@ export class TaskRunner {
     this.#host = host
     this.#options = options
     this.#records = new TaskRecords(host, options.keepMs)
-    this.#lease = new NodeLease(host, options.leaseMs)
-    host.onClose(async (signal) => {
-      signal.addEventListener('abort', () => this.#giveUp(), { once: true })
-      await Promise.all([...this.#running.values()].map(({ done }) => done))
-      const unsubscribe = await this.#heard?.catch(() => undefined)
-      if (typeof unsubscribe === 'function') await unsubscribe()
+    const { leaseMs } = options
+    // A list lasts for as long as any task on it.
+    const keepMs = options.keepMs + 2 * leaseMs
+    const roster = new Roster(host, keepMs)
+    this.#node = new WorkingNode(host, { leaseMs, keepMs, roster, tasks: () => this.#running.keys() })
+    this.#reaper = new Reaper(host, {
+      node: this.#node.id,
+      leaseMs,
+      roster,
+      end: (id, node) => this.#endLost(id, node),
     })
+    host.onClose((signal) => this.#close(signal))
+  }
+
+  async #close(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#giveUp(), { once: true })
+    await this.#reaper.stop().catch(this.#host.report)
+    await Promise.all([...this.#running.values()].map(({ done }) => done))
+    await this.#node.leave().catch(this.#host.report)
+    const unsubscribe = await this.#heard?.catch(() => undefined)
+    if (typeof unsubscribe === 'function') await unsubscribe()
   }
 
   /** The task as it is kept; its work begins. @throws McpError `INTERNAL_ERROR`, retryable, when there is no room. */
@@ -70,8 +87,8 @@ export class TaskRunner {
     const task = Task.build({ id, status: 'working', createdAt: now, ttlMs, pollIntervalMs })
     const { principal } = call.session
     try {
-      await Promise.all([this.#lease.hold(), this.#listen()])
-      await this.#records.create({ task, principal, node: this.#lease.node, asked: 0, answers: {} })
+      await Promise.all([this.#node.hold(), this.#listen()])
+      await this.#records.create({ task, principal, node: this.#node.id, asked: 0, answers: {} })
     } catch (error) {
       this.#forget(id)
       throw error
@@ -85,11 +102,19 @@ export class TaskRunner {
     const record = await this.#records.read(id)
     if (record === undefined || record.principal !== session.principal) return undefined
     if (isFinal(record.task.status) || (await this.#isWorkedOn(record))) return record.task
-    const error = new McpError('INTERNAL_ERROR', 'The node that worked on the task is gone', {
-      data: { reason: 'node_lost' },
-    })
-    const lost = await this.#change(id, { status: 'failed', statusMessage: error.message, error })
+    const lost = await this.#update(id, (now) => this.#records.step(now, lostChange()))
     return (lost ?? (await this.#records.read(id)))?.task
+  }
+
+  /** Ends a task of a node that is gone. Whoever was about to tell that it had ended so may be gone, too. */
+  async #endLost(id: string, node: string): Promise<void> {
+    let ended = false
+    const changed = await this.#update(id, (record) => {
+      if (record.node !== node) return undefined
+      ended = record.task.status === 'failed'
+      return this.#records.step(record, lostChange())
+    })
+    if (changed === undefined && ended) await this.#host.notifyListeners('taskIds', id)
   }
 
   async cancel(id: string): Promise<void> {
@@ -128,7 +153,7 @@ export class TaskRunner {
   }
 
   async #isWorkedOn({ node, task }: TaskRecord): Promise<boolean> {
-    return node === this.#lease.node ? this.#running.has(task.id) : await this.#lease.isAlive(node)
+    return node === this.#node.id ? this.#running.has(task.id) : !(await this.#reaper.isGone(node))
   }
 
   #listen(): Promise<unknown> {
@@ -141,7 +166,7 @@ export class TaskRunner {
 
   #forget(id: string): void {
     this.#running.delete(id)
-    if (this.#running.size === 0) this.#lease.stop()
+    if (this.#running.size === 0) this.#node.rest()
   }
 
   async #run(
@@ -296,6 +321,12 @@ export class TaskRunner {
     if (changed !== undefined) this.#host.notifyListeners('taskIds', id).catch(this.#host.report)
     return changed
   }
+}
+
+function lostChange(): TaskChange {
+  const data = { reason: 'node_lost' }
+  const error = new McpError('INTERNAL_ERROR', 'The node that worked on the task is gone', { data })
+  return { status: 'failed', statusMessage: error.message, error }
 }
 
 function untilAborted<Value>(signal: AbortSignal, value: Promise<Value>): Promise<Value> {

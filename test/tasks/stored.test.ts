@@ -1,51 +1,10 @@
-import { createRouter, createServer, Elicit, field, type Json, McpError, memoryBackplane, Tool } from 'phantom-mcp'
-import { type RunningTask, type StoredTaskOptions, tasks } from 'phantom-mcp/tasks'
-import { connect, type TestClient } from 'phantom-mcp/testing'
+import { createRouter, createServer, type Json, McpError, memoryBackplane, Tool } from 'phantom-mcp'
+import { tasks } from 'phantom-mcp/tasks'
+import { connect } from 'phantom-mcp/testing'
 import { describe, expect, test } from 'vitest'
 import { describeMatrix } from '../_setup.js'
-import { DECLARED, named, STATELESS } from './_tasks.js'
-
-const FORM = Elicit.form({ message: 'Your name?', fields: { name: field.string({ required: true, minLength: 2 }) } })
-const CAPABILITIES = { ...DECLARED, elicitation: {} }
-const OPTIONS = { capabilities: CAPABILITIES, headers: named }
-
-function storedApp(options: Partial<StoredTaskOptions> = {}) {
-  const jobs = tasks({ store: true, ...options })
-  const router = createRouter({ name: 'test', version: '1.0.0', extensions: [jobs] })
-  const works = new Map<string, (task: RunningTask) => unknown>()
-  const aborted: string[] = []
-  for (const [name, mode] of [
-    ['job', 'optional'],
-    ['must', 'required'],
-  ] as const) {
-    router.tool(name, { task: mode, input: { work: field.string({ required: true }) } }, ({ work }, session) =>
-      jobs.start(session, (task) => {
-        task.signal.addEventListener('abort', () => aborted.push(task.id))
-        return works.get(work)?.(task)
-      }),
-    )
-  }
-  router.tool('typed', { output: { total: field.integer({ required: true }) } }, (_params, session) =>
-    jobs.start(session, () => ({ total: 'many' })),
-  )
-  return { jobs, router, works, aborted }
-}
-
-const membersOf = ({ _meta, ...members }: Json): Json => members
-const get = (client: TestClient, taskId: unknown): Promise<Json> => client.request('tasks/get', { taskId })
-
-async function begin(client: TestClient, work: string): Promise<string> {
-  const result = await client.callTool('job', { work })
-  expect(result).toMatchObject({ resultType: 'task', status: 'working', pollIntervalMs: 1000, ttlMs: 86_400_000 })
-  return String(result['taskId'])
-}
-
-const ended = async (client: TestClient, id: string): Promise<Json> => {
-  await expect
-    .poll(async () => (await get(client, id))['status'], { timeout: 4000 })
-    .not.toMatch(/working|input_required/)
-  return membersOf(await get(client, id))
-}
+import { begin, CAPABILITIES, ended, FORM, get, membersOf, OPTIONS, storedApp } from './_stored.js'
+import { named, STATELESS } from './_tasks.js'
 
 describeMatrix('tasks in the store', { versions: [STATELESS] }, (setup) => {
   test('run behind the answer, and end with what the tool would have returned', async () => {
@@ -236,33 +195,6 @@ describe('tasks of several nodes', () => {
     for (const server of servers) await server.close({ drainMs: 50 })
   })
 
-  test('end failed when their node is gone', async () => {
-    const backplane = memoryBackplane()
-    const { router, works } = storedApp({ leaseMs: 150 })
-    works.set('slow', () => new Promise((resolve) => setTimeout(resolve, 300, 'late')))
-    let gone = false
-    const away = <Method extends (...given: never[]) => unknown>(method: Method): Method =>
-      ((...given) => (gone ? Promise.reject(new Error('gone')) : method(...given))) as Method
-    const { store } = backplane
-    const cut = { ...backplane, store: { ...store, ...cutOff(store, away) } as typeof store }
-    const dying = createServer(router, { backplane: cut, onError: () => undefined })
-    const living = createServer(router, { backplane })
-    const here = await connect(dying, { capabilities: CAPABILITIES })
-    const there = await connect(living, { capabilities: CAPABILITIES })
-    const id = await begin(here, 'slow')
-    expect(await get(there, id)).toMatchObject({ status: 'working' })
-    gone = true
-    await expect.poll(async () => (await get(there, id))['status'], { timeout: 2000 }).toBe('failed')
-    expect(await get(there, id)).toMatchObject({
-      status: 'failed',
-      error: { code: -32603, data: { reason: 'node_lost' } },
-    })
-    gone = false
-    await new Promise((resolve) => setTimeout(resolve, 400))
-    expect(await get(there, id)).toMatchObject({ status: 'failed' })
-    await Promise.all([dying.close({ drainMs: 50 }), living.close()])
-  })
-
   test('end failed when their server is closed and there is no time', async () => {
     const backplane = memoryBackplane()
     const { router, works, aborted } = storedApp()
@@ -291,16 +223,6 @@ describe('tasks of several nodes', () => {
     await other.close()
   })
 })
-
-function cutOff<Store extends object>(store: Store, away: (method: never) => unknown): object {
-  const methods = ['get', 'set', 'delete', 'claim', 'release', 'append', 'readAfter', 'drop'] as const
-  return Object.fromEntries(
-    methods.map((name) => {
-      const method = (store as Record<string, (...given: unknown[]) => unknown>)[name]
-      return [name, away(method?.bind(store) as never)]
-    }),
-  )
-}
 
 test('misuse is told at start', () => {
   expect(() => tasks({ store: false } as never)).toThrow('tasks: store must be true')
