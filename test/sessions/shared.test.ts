@@ -26,3 +26,36 @@ test('a session that has ended leaves nothing behind in what nodes share', async
   await expect.poll(keys).toEqual(['node', 'nodes'])
   await expect.poll(() => stream.ended).toBe(true)
 })
+
+test('a session that ends while its stream is on the way to a node has none there', async () => {
+  const { local: _local, store, ...backplane } = memoryBackplane()
+  let asked = (): void => undefined
+  const isAsked = new Promise<void>((resolve) => (asked = resolve))
+  let goOn = (): void => undefined
+  const mayGoOn = new Promise<void>((resolve) => (goOn = resolve))
+  const slow = new Proxy(store, {
+    get: (of, name) => {
+      const value: unknown = Reflect.get(of, name)
+      if (typeof value !== 'function') return value
+      return async (key: string, ...rest: unknown[]): Promise<unknown> => {
+        if (name === 'get' && key.startsWith('stream-owner/')) {
+          asked()
+          await mayGoOn
+        }
+        return await Reflect.apply(value, of, [key, ...rest])
+      }
+    },
+  })
+  const on = await target('node', askingRouter(), { server: { backplane: { ...backplane, store: slow } } })
+  const { headers } = await beginAs(on)
+  const opening = on.send({ method: 'GET', headers: { ...headers, accept: 'text/event-stream' } })
+  await isAsked
+  expect((await on.send({ method: 'DELETE', headers })).status).toBe(204)
+  goOn()
+  const { status, text } = await opening
+  expect({ status, text }).toMatchObject({ status: 404, text: expect.stringContaining('session_unknown') })
+  const tracked: unknown[] = []
+  for await (const stream of on.server.tracker.streams()) tracked.push(stream)
+  for await (const listener of on.server.tracker.listeners()) tracked.push(listener)
+  expect(tracked).toEqual([])
+})
