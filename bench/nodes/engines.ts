@@ -31,11 +31,15 @@ export interface Engine {
 
 const NOTHING: EngineCounts = { requests: 0, byName: {}, bytes: 0, entries: 0 }
 
-const running = new Set<ChildProcess>()
+/** With the folders of their data. */
+const running = new Map<ChildProcess, string>()
 
 /** Ends every engine that is still there. */
 export function endEngines(): void {
-  for (const child of running) child.kill('SIGKILL')
+  for (const [child, folder] of running) {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** Starts an engine on a free port of loopback; undefined when it is not installed. */
@@ -105,7 +109,7 @@ async function start(
   const folder = mkdtempSync(join(tmpdir(), 'phantom-bench-'))
   const port = await freePort()
   const child = spawn(file, args(port, folder), { cwd: folder, stdio: 'ignore' })
-  running.add(child)
+  running.set(child, folder)
   const exited = new Promise((resolve) => child.once('exit', resolve))
   const stop = async (): Promise<void> => {
     child.kill()
