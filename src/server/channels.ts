@@ -130,11 +130,10 @@ export class Channels {
     const stream = sessions.live(id)?.stream
     if (stream?.attached && !takeOver) return { attached: true }
     const told = notices.recent
-    if (stream !== undefined) {
-      this.#leave(stream, 'left')
-      await stream.channel.release()
-    }
-    return { told }
+    if (stream === undefined) return undefined
+    this.#leave(stream, 'left')
+    await stream.channel.release()
+    return { told, heldMs: Date.now() - stream.sinceMs }
   }
 
   /** The stream of a call, to go on with after an event; undefined when that is none of this session's, or has gone. */

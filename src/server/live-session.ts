@@ -74,6 +74,8 @@ export class SessionStream implements Listener {
   readonly session: LiveSession
   readonly channel: EventChannel
   access: Access
+  /** When this node began to tell on it. */
+  readonly sinceMs = Date.now()
   /** A client is being let in. */
   coming = true
   readonly #onOver: SessionStreamOptions['onOver']

@@ -2,6 +2,7 @@ import type { Kind } from '../router/catalogue.js'
 import type { Authorizing } from './authorize.js'
 import { type Listener, Listeners } from './listeners.js'
 import type { Nodes } from './nodes.js'
+import type { ToldBefore } from './stream-owners.js'
 
 /** Milliseconds in which a node says how many of its listeners it has told. */
 const TOLD_MS = 2_000
@@ -44,11 +45,16 @@ export class Notices {
     return [...this.#recent.keys()]
   }
 
-  /** Tells one that begins to listen here what was told while it was on its way from a node that has told it `known`. */
-  async catchUp(listener: Listener, known: readonly string[]): Promise<void> {
+  /**
+   * Tells one that begins to listen here what was told while it was on its way from another node. That one may have begun a moment ago:
+   * what was told before it had the stream is no news.
+   */
+  async catchUp(listener: Listener, { ids, sinceMs }: ToldBefore): Promise<void> {
     const one = new Listeners()
     one.add(listener)
-    for (const [id, { told }] of [...this.#recent]) if (!known.includes(id)) await this.#tellAll(one, told)
+    for (const [id, { told, atMs }] of [...this.#recent]) {
+      if (atMs >= sinceMs && !ids.includes(id)) await this.#tellAll(one, told)
+    }
   }
 
   async #tell(told: Told): Promise<number> {

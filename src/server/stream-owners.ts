@@ -5,8 +5,20 @@ import type { Nodes } from './nodes.js'
 /** Milliseconds that another node has to let a stream go. */
 const YIELD_MS = 2_000
 
-/** What a node says that is to let the stream of a session go. */
-export type Yielded = { readonly attached: true } | { readonly told: readonly string[] }
+/**
+ * What a node says that is to let the stream of a session go: what it has told, and for how many milliseconds it has had the stream.
+ * Undefined where it has none.
+ */
+export type Yielded =
+  | { readonly attached: true }
+  | { readonly told: readonly string[]; readonly heldMs: number }
+  | undefined
+
+/** What the node that had a stream has told, and since when it has told all there was. */
+export interface ToldBefore {
+  readonly ids: readonly string[]
+  readonly sinceMs: number
+}
 
 export interface StreamOwnersOptions {
   readonly store: Store
@@ -20,7 +32,7 @@ export interface StreamOwnersOptions {
 export type Taken =
   | { readonly refused: true }
   /** `told`: what another node has told on it; undefined when nobody is there who knows. */
-  | { readonly refused: false; readonly told?: readonly string[] | undefined; readonly lost: boolean }
+  | { readonly refused: false; readonly told?: ToldBefore; readonly lost: boolean }
 
 const NEW: Taken = { refused: false, lost: false }
 const LOST: Taken = { refused: false, lost: true }
@@ -100,9 +112,11 @@ export class StreamOwners {
   async #from(owner: string, letter: YieldLetter): Promise<Taken> {
     const { nodes } = this.#options
     if (!(await nodes.isAlive(owner))) return LOST
+    const askedMs = Date.now()
     const yielded = await nodes.ask<Yielded>(owner, { type: 'yield-stream', body: letter }, YIELD_MS)
     if (yielded === undefined) return LOST
-    return 'attached' in yielded ? REFUSED : { refused: false, told: yielded.told, lost: false }
+    if ('attached' in yielded) return REFUSED
+    return { refused: false, told: { ids: yielded.told, sinceMs: askedMs - yielded.heldMs }, lost: false }
   }
 }
 
