@@ -132,6 +132,7 @@ export class Channels {
     const told = notices.recent
     if (stream === undefined) return undefined
     this.#leave(stream, 'left')
+    await notices.settled()
     await stream.channel.release()
     return { told, heldMs: Date.now() - stream.sinceMs }
   }

@@ -17,6 +17,7 @@ export interface Listener {
 
 /** Follows no resource. */
 export const NO_RESOURCES: ReadonlySet<string> = new Set()
+const NOBODY: ReadonlySet<Listener> = new Set()
 /** A session hears of every list; only who listens for one call chooses. */
 export const ALL_LISTS: ReadonlySet<Kind> = new Set(['tool', 'prompt', 'resource'])
 
@@ -83,12 +84,13 @@ export class Listeners {
 
   /**
    * A list has changed. Who sees a part of it hears only of names that are theirs; without names, who sees a part cannot be
-   * concerned for sure, and is not told. Resolves to how many were told.
+   * concerned for sure, and is not told. Neither are those who `know`. Resolves to how many were told.
    */
-  listChanged(kind: Kind, names?: readonly string[]): number {
+  listChanged(kind: Kind, names?: readonly string[], know: ReadonlySet<Listener> = NOBODY): number {
     const { method, visible } = LISTS[kind]
     let told = 0
     for (const listener of this.#all) {
+      if (know.has(listener)) continue
       const { access, lists } = listener
       const concerned = names?.some((name) => access.sees(visible, name)) ?? !access.limits(visible)
       if (!lists.has(kind) || !concerned) continue
@@ -98,10 +100,15 @@ export class Listeners {
     return told
   }
 
-  /** Resources have changed: each follower is asked about once, for all of them, and told of those still allowed. */
-  async resourcesUpdated(authorizing: Authorizing, uris: readonly string[]): Promise<number> {
+  /** Resources have changed: each follower that does not `know` is asked about once, for all of them, and told of those still allowed. */
+  async resourcesUpdated(
+    authorizing: Authorizing,
+    uris: readonly string[],
+    know: ReadonlySet<Listener> = NOBODY,
+  ): Promise<number> {
     const wanted = new Map(uris.map((uri) => [followedUri(uri), uri]))
-    const told = [...this.#all].map((listener) => {
+    const listeners = [...this.#all].filter((listener) => !know.has(listener))
+    const told = listeners.map((listener) => {
       const followed = [...wanted].filter(([canonical]) => listener.resources.has(canonical)).map(([, uri]) => uri)
       return tellUpdated(authorizing, listener, followed)
     })

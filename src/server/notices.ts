@@ -22,6 +22,10 @@ export class Notices {
   readonly #listeners: Listeners
   readonly #authorizing: () => Authorizing
   readonly #recent = new Map<string, { readonly told: Told; readonly atMs: number }>()
+  /** What has not come here yet, and who was told it on another node. */
+  readonly #coming = new Map<string, { readonly known: Set<Listener>; readonly atMs: number }>()
+  /** What is being told. */
+  readonly #telling = new Set<Promise<unknown>>()
 
   constructor(nodes: Nodes, listeners: Listeners, authorizing: () => Authorizing) {
     this.#nodes = nodes
@@ -45,16 +49,29 @@ export class Notices {
     return [...this.#recent.keys()]
   }
 
+  /** Resolves when whatever is being told here has been told. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#telling)
+  }
+
   /**
-   * Tells one that begins to listen here what was told while it was on its way from another node. That one may have begun a moment ago:
-   * what was told before it had the stream is no news.
+   * Tells one that begins to listen here what was told while it was on its way from another node, once. That one may have begun a
+   * moment ago: what was told before it had the stream is no news.
    */
   async catchUp(listener: Listener, { ids, sinceMs }: ToldBefore): Promise<void> {
+    const recent = [...this.#recent]
+    for (const id of ids) if (!this.#recent.has(id)) this.#expect(id, listener)
     const one = new Listeners()
     one.add(listener)
-    for (const [id, { told, atMs }] of [...this.#recent]) {
+    for (const [id, { told, atMs }] of recent) {
       if (atMs >= sinceMs && !ids.includes(id)) await this.#tellAll(one, told)
     }
+  }
+
+  #expect(id: string, listener: Listener): void {
+    const coming = this.#coming.get(id) ?? { known: new Set(), atMs: Date.now() }
+    coming.known.add(listener)
+    this.#coming.set(id, coming)
   }
 
   async #tell(told: Told): Promise<number> {
@@ -68,16 +85,27 @@ export class Notices {
 
   #take({ id, told }: Notice): Promise<number> {
     const now = Date.now()
-    for (const [old, { atMs }] of this.#recent) {
-      if (now - atMs <= REMEMBERED_MS) break
-      this.#recent.delete(old)
-    }
+    forget(this.#recent, now - REMEMBERED_MS)
+    forget(this.#coming, now - REMEMBERED_MS)
     this.#recent.set(id, { told, atMs: now })
-    return this.#tellAll(this.#listeners, told)
+    const telling = this.#tellAll(this.#listeners, told, this.#coming.get(id)?.known)
+    this.#coming.delete(id)
+    this.#telling.add(telling)
+    const done = (): boolean => this.#telling.delete(telling)
+    telling.then(done, done)
+    return telling
   }
 
-  async #tellAll(listeners: Listeners, told: Told): Promise<number> {
-    if ('list' in told) return listeners.listChanged(told.list)
-    return await listeners.resourcesUpdated(this.#authorizing(), told.resources)
+  async #tellAll(listeners: Listeners, told: Told, know?: ReadonlySet<Listener>): Promise<number> {
+    if ('list' in told) return listeners.listChanged(told.list, undefined, know)
+    return await listeners.resourcesUpdated(this.#authorizing(), told.resources, know)
+  }
+}
+
+/** The oldest are first. */
+function forget(all: Map<string, { readonly atMs: number }>, beforeMs: number): void {
+  for (const [id, { atMs }] of all) {
+    if (atMs >= beforeMs) return
+    all.delete(id)
   }
 }
