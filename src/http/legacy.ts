@@ -33,7 +33,8 @@ async function serveMessage(incoming: Incoming, sender: Sender, message: Message
     case 'invalid':
       return responder.refuse(refuseMessage(sender.client.codec, message))
     case 'response':
-      sender.client.answered(message)
+      // Who has asked may be elsewhere: what has not got there is not accepted.
+      await sender.client.answered(message)
       return responder.empty(202)
     case 'notification':
       notified(sender.client, message)

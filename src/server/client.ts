@@ -7,8 +7,8 @@ import type { SessionRecord } from './session-record.js'
 
 /** What a client says here of what another node has. */
 export interface Elsewhere {
-  /** Its answer to a request that was not made here. */
-  answered(session: string, response: ResponseMessage): void
+  /** Its answer to a request that was not made here. Resolves when whoever has made it is sure to get it. */
+  answered(session: string, response: ResponseMessage): Promise<undefined>
   /** It gives up a call that does not run here. */
   cancelled(session: string, requestId: RequestId, reason: string | undefined): void
 }
@@ -88,9 +88,13 @@ export class Client {
     this.#expected?.delete(id)
   }
 
-  /** The client has answered; an answer that nobody waits for is ignored, for it may have crossed the end of its call. */
-  answered(response: ResponseMessage): void {
-    if (!this.take(response) && this.sessionId !== undefined) this.elsewhere?.answered(this.sessionId, response)
+  /**
+   * The client has answered; an answer that nobody waits for is ignored, for it may have crossed the end of its call. A promise where
+   * that is for another node: until it resolves the client may have to say it again.
+   */
+  answered(response: ResponseMessage): Promise<undefined> | undefined {
+    if (this.take(response) || this.sessionId === undefined) return undefined
+    return this.elsewhere?.answered(this.sessionId, response)
   }
 
   /** False when nobody waits for the answer here. */

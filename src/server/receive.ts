@@ -14,8 +14,8 @@ export function receive(
     case 'invalid':
       return refuse(client.codec, message.id, message.failure)
     case 'response':
-      client.answered(message)
-      return undefined
+      // Here no answer could say that it has not got to where it was asked for.
+      return client.answered(message)?.catch(() => undefined)
     case 'notification':
       notified(client, message)
       return undefined

@@ -49,11 +49,13 @@ export class SessionLetters implements Elsewhere {
     this.#hearsCancelled = new StandingSubscription({ pubSub, report, topic: CANCELLED, listener })
   }
 
-  answered(session: string, response: ResponseMessage): void {
+  /** The name of the node comes from the client: nothing is written to one that is not there. */
+  async answered(session: string, response: ResponseMessage): Promise<undefined> {
+    const { nodes } = this.#options
     const { id } = response
     const node = typeof id === 'string' ? id.slice(0, Math.max(0, id.lastIndexOf(SEPARATOR))) : ''
-    if (node !== '' && node !== this.#options.nodes.id)
-      this.#send(node, { session, response }).catch(this.#options.report)
+    if (node === '' || node === nodes.id || !(await nodes.isAlive(node))) return
+    await nodes.send(node, 'response', { session, response } satisfies ResponseLetter)
   }
 
   /** Whoever has the call hears of it; a client cannot count on that (2025-11-25 basic/utilities/cancellation). */
@@ -64,11 +66,5 @@ export class SessionLetters implements Elsewhere {
 
   close(): void {
     void this.#hearsCancelled.end()
-  }
-
-  /** The name of the node comes from the client: nothing is written to one that is not there. */
-  async #send(node: string, letter: ResponseLetter): Promise<void> {
-    const { nodes } = this.#options
-    if (await nodes.isAlive(node)) await nodes.send(node, 'response', letter)
   }
 }

@@ -155,7 +155,7 @@ export class Connection implements Exchange {
       case 'invalid':
         return refuse(this.#initialized ? this.#session.codec : MODERN, message.id, message.failure)
       case 'response':
-        this.#session.answered(message)
+        void this.#session.answered(message)
         return undefined
       case 'notification':
         notified(this.#session, message)

@@ -1,64 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Backplane, createRouter, createServer, memoryBackplane, type Router, type Server } from 'phantom-mcp'
-import { serve } from 'phantom-mcp/node'
 import { expect, test } from 'vitest'
-import { afterTest, head, initialize, legacy, open, RawSocket, textOf } from '../http/_http.js'
+import { head, initialize, legacy, open, RawSocket, textOf } from '../http/_http.js'
 import { carries, countOf, lastIdOf, NOTE, UPDATED } from './_following.js'
-
-interface Held {
-  readonly backplane: Backplane
-  /** Letters with this text wait until they are let go. */
-  hold(text: string): () => void
-}
-
-/** A backplane whose letters can be held on their way. */
-function holding(): Held {
-  const { store, pubSub } = memoryBackplane()
-  let held: { readonly text: string; readonly gone: Promise<void> } | undefined
-  const append = store.append.bind(store)
-  const late: typeof store.append = async (log, value, options) => {
-    if (held !== undefined && log.startsWith('inbox/') && value.includes(held.text)) await held.gone
-    return await append(log, value, options)
-  }
-  Object.assign(store, { append: late })
-  return {
-    backplane: { store, pubSub },
-    hold: (text) => {
-      let letGo = (): void => undefined
-      const gone = new Promise<void>((resolve) => {
-        letGo = resolve
-      })
-      held = { text, gone }
-      return letGo
-    },
-  }
-}
-
-interface Serves {
-  readonly server: Server
-  readonly port: number
-}
-
-async function node(
-  backplane: Backplane,
-  nodeId: string,
-  authorizing: () => Promise<void> = async () => undefined,
-): Promise<Serves> {
-  const router = createRouter({
-    name: 'nodes',
-    version: '1.0.0',
-    secretKeyBase: 'a secret that all nodes of the test have in common, and that is long enough',
-    authorizeResourceSubscriptions: async (resources) => {
-      await authorizing()
-      return resources
-    },
-  }) as unknown as Router
-  router.resource('notes:///:id', { name: 'note' }, ({ id }) => id)
-  const server = createServer(router, { backplane, nodeId })
-  const { port, close } = await serve(server, { port: 0, signals: false })
-  afterTest(() => close())
-  return { server, port }
-}
+import { holding, node, type Serves } from './_near-nodes.js'
 
 async function listen({ port }: Serves, headers: Record<string, string>): Promise<RawSocket> {
   const socket = await RawSocket.connect(port)
