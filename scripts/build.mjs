@@ -17,13 +17,16 @@ export function buildLibrary() {
   withLock(compileLibrary)
 }
 
+/** What is compiled to run on dist. */
+const programs = ['examples', 'bench', 'test/soak']
+
 /** Builds dist and the compiled examples and benches where a source is newer. */
 export function buildStale() {
   withLock(() => {
     if (isStale(join(root, 'dist/index.js'), ['src', ...libraryConfigs])) compileLibrary()
     const stamp = join(work, 'examples.stamp')
-    if (!isStale(stamp, ['examples', 'bench', ...exampleConfigs])) return
-    for (const folder of ['examples', 'bench']) rmSync(join(work, folder), { recursive: true, force: true })
+    if (!isStale(stamp, [...programs, ...exampleConfigs])) return
+    for (const folder of programs) rmSync(join(work, folder), { recursive: true, force: true })
     compile('tsconfig.examples.json')
     writeFileSync(stamp, '')
   })

@@ -47,6 +47,13 @@ const steps = [
     needs: ['build'],
     programs: [`${engine}-server`, 'haproxy'],
   })),
+  ...['redis', 'nats'].map((engine) => ({
+    name: `soak on ${engine}`,
+    command: `npm run --silent soak -- ${engine} --seconds 20`,
+    count: countLine,
+    needs: ['build'],
+    programs: [`${engine}-server`, 'haproxy'],
+  })),
   {
     name: 'field cases',
     command: 'node scripts/field-cases.mjs',

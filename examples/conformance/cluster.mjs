@@ -24,15 +24,20 @@ const ENGINES = {
   },
 }
 
-/** Starts a cluster; its `stop` ends all of it and gives what is wrong with the way that a node ended. */
-export async function startCluster(engine, name) {
+/**
+ * Starts a cluster; its `stop` ends all of it and gives what is wrong with the way that a node ended. `kill` ends one of its nodes at
+ * once, and `restart` starts it again at the same place. `more` is the nodes' own environment; each has its name, NODE_NAME, too.
+ */
+export async function startCluster(engine, name, more = {}) {
   const { program, args, env } = ENGINES[engine] ?? {}
   if (program === undefined) throw new Error(`--cluster takes ${Object.keys(ENGINES).join(' or ')}, not ${engine}`)
   const folder = mkdtempSync(join(tmpdir(), 'phantom-cluster-'))
   const store = await start(program, (port) => args(port, folder))
   const nodes = []
+  const startNode = (at, port) =>
+    startExample(name, { ...env(store.port), ...more, NODE_NAME: `node${at}`, PORT: port })
   // One after the other: the first builds what is stale.
-  for (let node = 0; node < NODES; node++) nodes.push(await startExample(name, env(store.port)))
+  for (let node = 0; node < NODES; node++) nodes.push(await startNode(node, '0'))
   const servers = nodes.map(({ url }, at) => `  server node${at} ${new URL(url).host}\n`)
   const file = join(folder, 'haproxy.cfg')
   const proxy = await start('haproxy', (port) => {
@@ -44,6 +49,12 @@ export async function startCluster(engine, name) {
   })
   return {
     url: `http://127.0.0.1:${proxy.port}/mcp`,
+    nodes: nodes.map(({ url }) => url),
+    pid: (at) => nodes[at].pid,
+    kill: (at) => nodes[at].kill(),
+    restart: async (at) => {
+      nodes[at] = await startNode(at, new URL(nodes[at].url).port)
+    },
     printed: () => nodes.map((node) => node.printed()).join('\n'),
     stop: async () => {
       const wrong = await Promise.all(nodes.map((node) => node.stop()))
@@ -54,8 +65,11 @@ export async function startCluster(engine, name) {
   }
 }
 
+/** A node hears of clients that hang up, and a request that no node has taken goes to another one. */
 const HAPROXY = `defaults
   mode http
+  option abortonclose
+  option redispatch 1
   timeout connect 5s
   timeout client 60s
   timeout server 60s

@@ -17,13 +17,14 @@ export function builtExample(name) {
 }
 
 /**
- * Starts a server on a free port and waits for the address that it prints to stderr.
- * `env` has more of its environment. `stop` ends it by SIGTERM and gives what is wrong with the way it ended, if anything.
+ * Starts a server on a free port, unless `env` has one, and waits for the address that it prints to stderr.
+ * `env` has more of its environment. `stop` ends it by SIGTERM and gives what is wrong with the way it ended, if anything; `kill` ends
+ * it at once.
  */
 export async function startExample(name, env = {}) {
   const child = spawn(process.execPath, [join(root, 'scripts/run-example.mjs'), name], {
     cwd: root,
-    env: { ...process.env, ...env, PORT: '0' },
+    env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   endWithUs(child)
@@ -39,7 +40,12 @@ export async function startExample(name, env = {}) {
       if (found) resolve(found[0])
     })
   }).finally(() => clearTimeout(limit))
-  return { url, pid: child.pid, printed: () => printed, stop: () => stop(child) }
+  return { url, pid: child.pid, printed: () => printed, stop: () => stop(child), kill: () => kill(child) }
+}
+
+async function kill(child) {
+  const ended = once(child, 'exit')
+  if (child.kill('SIGKILL')) await ended
 }
 
 async function stop(child) {

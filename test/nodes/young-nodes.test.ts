@@ -5,12 +5,12 @@ import { call, cluster, KINDS, NodeSession, saidBy } from './_nodes.js'
 
 describe.each(KINDS)('the stream of a session that comes from a node which has just begun, %s', (kind) => {
   test('goes on without what was told before the node was there', async () => {
-    const { nodes, restart } = await cluster(kind)
+    const { nodes, join } = await cluster(kind)
     const [one, two] = nodes
     const tell = async (): Promise<unknown> => saidBy(await call(two, 'tell', { args: { uris: [NOTE] } }))
     await tell()
     await one.signal('SIGTERM')
-    const young = await restart()
+    const young = await join('one')
     const ada = await NodeSession.begin(two, 'ada')
     const stream = await ada.listen(young)
     await ada.ask(young, 'resources/subscribe', { uri: NOTE })
