@@ -134,6 +134,10 @@ export class Channels {
     this.#leave(stream, 'left')
     await notices.settled()
     await stream.channel.release()
+    const { torn } = stream.channel
+    stream.channel.leave()
+    // What could not be kept is not known to who comes back.
+    if (torn) return undefined
     return { told, heldMs: Date.now() - stream.sinceMs }
   }
 
@@ -142,6 +146,7 @@ export class Channels {
     const name = streamOf(after)
     if (name === undefined) return undefined
     const running = this.#calls.get(keyOf(session.id, name))
+    await running?.mend()
     const channel = running ?? this.#channel(session, name)
     if (!(await channel.log.knows(after))) return undefined
     if (running !== undefined) return (sink) => running.attach(sink, { after })
@@ -201,7 +206,8 @@ export class Channels {
   readonly #onOver = (stream: SessionStream, how: Ending): void => {
     const { channel } = stream
     this.#leave(stream, how)
-    void (how === 'ended' ? channel.end().then(() => this.#drop(channel.log)) : channel.release())
+    if (how === 'ended') void channel.end().then(() => this.#drop(channel.log))
+    else void channel.release().then(() => channel.leave())
   }
 
   #channel(session: LiveSession, name: string): EventChannel {

@@ -1,3 +1,4 @@
+import { quietTimer } from '../options.js'
 import { GapError, type StreamEvent, type StreamLog } from './stream-log.js'
 
 /** An open connection that takes the events of a channel. */
@@ -17,6 +18,8 @@ export interface EventSink {
 
 /** Milliseconds that a full connection may take to be read from; it is cut then, and its client can come back. */
 const STALLED_MS = 10_000
+/** Milliseconds between two tries to make a log whole that could not be written. */
+const MEND_MS = 1_000
 /** Characters that may wait for a full connection before it is cut. */
 const MAX_WAITING = 4_194_304
 
@@ -51,6 +54,9 @@ export class EventChannel {
   /** The last step that has not been done. */
   #tail: Promise<void> | undefined
   #ended = false
+  /** Something could not be kept: nothing is until the log has been dropped, so that who comes back to what was before is told of a gap. */
+  #torn = false
+  #mending: ReturnType<typeof setInterval> | undefined
 
   constructor(log: StreamLog, report: (error: unknown) => void) {
     this.log = log
@@ -60,6 +66,25 @@ export class EventChannel {
   /** Whether a connection has it, or is about to. */
   get attached(): boolean {
     return this.#sink !== undefined || this.#attaching > 0
+  }
+
+  /** Whether its log lacks something that was told. */
+  get torn(): boolean {
+    return this.#torn
+  }
+
+  /** Resolves when nothing is missing from the log that it does not tell of. @throws what the log throws. */
+  async mend(): Promise<void> {
+    if (!this.#torn) return
+    await this.log.drop()
+    this.leave()
+  }
+
+  /** The log is another node's from here on. */
+  leave(): void {
+    this.#torn = false
+    clearInterval(this.#mending)
+    this.#mending = undefined
   }
 
   /**
@@ -127,22 +152,40 @@ export class EventChannel {
     return true
   }
 
-  /** Undefined when the log cannot be written: who is connected gets the event all the same. */
+  /** Undefined when the log cannot be written: who is connected gets the event all the same, and at once. */
   async #kept(append: () => Promise<string>): Promise<string | undefined> {
+    if (this.#torn) return undefined
     try {
       const id = await append()
       this.onKept?.()
       return id
     } catch (error) {
       this.#report(error)
+      this.#tear()
       return undefined
     }
+  }
+
+  /** It may be in the log after all, but nobody knows. */
+  #tear(): void {
+    this.#torn = true
+    let trying = false
+    this.#mending ??= quietTimer(() => {
+      if (trying) return
+      trying = true
+      // Why it fails has been told.
+      const tried = (): void => {
+        trying = false
+      }
+      this.mend().then(tried, tried)
+    }, MEND_MS)
   }
 
   /** False, and nothing written, where the log knows the event no more. @throws what the log throws. */
   async #replay(after: string): Promise<boolean> {
     let begun = false
     try {
+      await this.mend()
       for await (const event of this.log.after(after)) {
         begun = true
         if (!event.end) await this.#write(event)

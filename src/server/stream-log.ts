@@ -102,6 +102,7 @@ export class StreamLog {
   async #append(value: string): Promise<string> {
     const { entries: maxEntries, bytes: maxBytes, ttlMs } = this.#options
     this.#characters += value.length
+    this.#last = undefined
     this.#last = await this.#store.append(this.key, value, { ttlMs, maxEntries, maxBytes })
     return `${this.name}.${this.#last}`
   }
