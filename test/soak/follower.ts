@@ -2,7 +2,9 @@ import type { Figures } from './figures.js'
 import type { Json } from './wire.js'
 
 /** Resources of a group: what is told of them in turn is numbered by their names. */
-const RESOURCES = 8
+const RESOURCES = 16
+/** So many of the last numbers may be told late, by a node that was slow; what is ahead by more has missed too many. */
+const LATE = 12
 
 /** An update that was, or is being, told. */
 export interface Update {
@@ -129,8 +131,8 @@ export class Follower {
     const { latest } = this.#updates
     this.#figures.updatesSeen++
     const base = this.#last ?? latest
-    const behind = (base - id + 2 * RESOURCES) % RESOURCES
-    const isBefore = this.#last === undefined || behind < RESOURCES / 2
+    const behind = (((base - id) % RESOURCES) + RESOURCES) % RESOURCES
+    const isBefore = this.#last === undefined || behind < LATE
     const number = isBefore ? base - behind : base - behind + RESOURCES
     if (number > latest) return this.#wrong(`has seen ${number}, which nobody has told: ${latest}`)
     this.#seen.set(number, (this.#seen.get(number) ?? 0) + 1)
