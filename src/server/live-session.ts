@@ -75,7 +75,7 @@ export class SessionStream implements Listener {
   readonly channel: EventChannel
   access: Access
   /** When this node began to tell on it. */
-  readonly sinceMs = Date.now()
+  readonly sinceMs: number = Date.now()
   /** A client is being let in. */
   coming = true
   readonly #onOver: SessionStreamOptions['onOver']
