@@ -2,7 +2,17 @@
 // tsc writes into a fresh folder that then takes the place of dist: no file of a deleted module stays behind, and a
 // process that starts meanwhile finds either the old dist or the new one.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -28,6 +38,7 @@ export function buildStale() {
     if (!isStale(stamp, [...programs, ...exampleConfigs])) return
     for (const folder of programs) rmSync(join(work, folder), { recursive: true, force: true })
     compile('tsconfig.examples.json')
+    linkPackages()
     writeFileSync(stamp, '')
   })
 }
@@ -43,6 +54,15 @@ function compileLibrary() {
     renameSync(fresh, join(root, 'dist'))
   } finally {
     clear()
+  }
+}
+
+/** An example with packages of its own finds them from where it is compiled to, once they are installed. */
+function linkPackages() {
+  for (const name of readdirSync(join(root, 'examples'))) {
+    const [source, compiled] = [root, work].map((home) => join(home, 'examples', name))
+    if (!existsSync(join(source, 'package.json'))) continue
+    symlinkSync(join(source, 'node_modules'), join(compiled, 'node_modules'), 'junction')
   }
 }
 

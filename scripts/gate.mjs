@@ -67,6 +67,13 @@ const steps = [
     needs: ['build'],
     minutes: 8,
   },
+  {
+    name: 'examples/report-queue',
+    command: 'node examples/report-queue/run.mjs',
+    count: countLine,
+    needs: ['build'],
+    programs: ['redis-server'],
+  },
 ]
 
 async function runStep(step, failedSteps) {
