@@ -102,11 +102,12 @@ export {
 } from './router/resource-result.js'
 export { Roots, type RootsBuilders } from './router/roots.js'
 export { createRouter, type ResourceTarget, type Router } from './router/router.js'
-export type { ConnectOptions, RouterOptions, SubscribedResource } from './router/router-options.js'
+export type { ConnectOptions, RouterOptions } from './router/router-options.js'
 export { Sample, type SampleBuilders } from './router/sample.js'
 export type { Field, Fields, Given, InferFields, JsonSchema, Received, Shape } from './router/schema.js'
 export type { CallFacts, Connecting, ConnectRequest, Merged, Session, SessionLog } from './router/session.js'
 export type { Step, StepHandler, StepOptions } from './router/step.js'
+export type { SubscribedResource } from './router/subscribed-resource.js'
 export type {
   DeclaredReturn,
   ExtensionToolOptions,

@@ -43,6 +43,11 @@ export const extensionRequirements: readonly Requirement[] = [
     source: 'phantom: no path escapes; users: a skill is a directory',
     behaviour: 'No request reads a file outside of a skill.',
   },
+  {
+    id: 'skills.followed',
+    source: 'users: whoever reads a file is told when it changes',
+    behaviour: 'Files of skills are followed like other resources, by those who may.',
+  },
   // Tasks
   {
     id: 'tasks.created',

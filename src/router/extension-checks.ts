@@ -65,6 +65,7 @@ function assertExtension(extension: AnyExtension): string {
   if (wrong !== undefined)
     throw new TypeError(`${owner}: version '${String(wrong)}' is none of ${PROTOCOL_VERSIONS.join(', ')}`)
   if (resources !== undefined) assertFunction(`${owner}, resources.read`, resources.read)
+  if (resources?.resolve !== undefined) assertFunction(`${owner}, resources.resolve`, resources.resolve)
   if (attach !== undefined) assertFunction(`${owner}, attach`, attach)
   return owner
 }

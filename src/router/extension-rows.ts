@@ -4,6 +4,7 @@ import type { ProtocolVersion } from '../protocol/versions.js'
 import type { ResourceReturn } from './resource-result.js'
 import type { Shape } from './schema.js'
 import type { Session } from './session.js'
+import type { SubscribedResource } from './subscribed-resource.js'
 
 // What an extension may say of itself. `Host` is the server that runs it, which a router does not know.
 
@@ -88,6 +89,11 @@ export interface ExtensionResources<Assigns extends object, Host> {
   ) => Awaitable<{ readonly resources: readonly ResourceSpec[]; readonly nextCursor?: string | undefined }>
   /** Answers `resources/read` for a URI that no resource of the router fits; null or undefined: there is nothing. */
   readonly read: (uri: string, session: Session<Assigns>, host: Host) => Awaitable<ResourceReturn>
+  /**
+   * What a URI is by its form, so that clients can follow it: `authorizeResourceSubscriptions` of the router is asked about it,
+   * as about any other. `sees` says whether the caller's allow-list leaves a name of a resource there. @default none is followed
+   */
+  readonly resolve?: (uri: string, sees: (name: string) => boolean) => Omit<SubscribedResource, 'uri'> | undefined
 }
 
 /** All that an extension is made of: rows, which the server reads. */

@@ -6,16 +6,9 @@ import { assertFunction } from './definition.js'
 import type { ExtensionRows } from './extension-rows.js'
 import type { Middleware } from './middleware.js'
 import type { Refusal } from './refusal.js'
-import type { ResourceDefinition } from './resource.js'
 import type { ResourceList } from './resource-result.js'
 import type { Connecting, ConnectRequest, Session } from './session.js'
-
-/** A resource that a client wants to hear of, as its URI was understood. */
-export interface SubscribedResource {
-  readonly uri: string
-  readonly params: Readonly<Record<string, unknown>>
-  readonly template: ResourceDefinition<never>['spec']
-}
+import type { SubscribedResource } from './subscribed-resource.js'
 
 /** What a router is made of before anything is registered. */
 export interface RouterOptions<Assigns extends object = object> extends Implementation {

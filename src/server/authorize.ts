@@ -1,11 +1,14 @@
 import type { Access } from '../router/access.js'
+import type { ExtensionResources } from '../router/extension-rows.js'
 import type { Router } from '../router/router.js'
-import type { SubscribedResource } from '../router/router-options.js'
+import type { SubscribedResource } from '../router/subscribed-resource.js'
 import { isCallbackTimeout } from './settled-within.js'
 
 /** What is needed of the server to say who may follow what. */
 export interface Authorizing {
   readonly router: Router<never>
+  /** Resources of extensions, where not all of them count. */
+  readonly added?: readonly ExtensionResources<never, never>[]
   settled<Value>(callback: string, value: PromiseLike<Value>): Promise<Value>
   report(error: unknown, session: undefined): void
 }
@@ -17,18 +20,13 @@ export interface Authorizing {
  * @throws McpError, retryable, when the callback does not settle.
  */
 export async function authorizeResources(
-  { router, settled, report }: Authorizing,
+  authorizing: Authorizing,
   uris: readonly string[],
   access: Access,
 ): Promise<readonly string[]> {
-  const { catalogue, options } = router
-  const asked: SubscribedResource[] = []
-  for (const uri of new Set(uris)) {
-    const resolved = catalogue.resolve(uri)
-    if (resolved === undefined || !access.sees('resourceTemplates', resolved.offered.name)) continue
-    asked.push({ uri, params: resolved.params, template: resolved.offered.spec })
-  }
-  const { authorizeResourceSubscriptions: authorize } = options
+  const { router, settled, report } = authorizing
+  const { authorizeResourceSubscriptions: authorize } = router.options
+  const asked = [...new Set(uris)].flatMap((uri) => toSubscribed(authorizing, uri, access) ?? [])
   if (authorize === undefined || asked.length === 0) return asked.map(({ uri }) => uri)
   try {
     const answering = Promise.resolve(authorize(asked, access as never))
@@ -38,6 +36,25 @@ export async function authorizeResources(
     report(error, undefined)
     return []
   }
+}
+
+/** What a URI leads to that the caller sees: of the router, or else of an extension, as for `resources/read`. */
+function toSubscribed(authorizing: Authorizing, uri: string, access: Access): SubscribedResource | undefined {
+  const { router, report } = authorizing
+  const sees = (name: string): boolean => access.sees('resourceTemplates', name)
+  const own = router.catalogue.resolve(uri)
+  if (own !== undefined)
+    return sees(own.offered.name) ? { uri, params: own.params, template: own.offered.spec } : undefined
+  const { added = router.extensions.all.flatMap(({ resources }) => resources ?? []) } = authorizing
+  for (const { resolve } of added) {
+    try {
+      const resolved = resolve?.(uri, sees)
+      if (resolved !== undefined) return { uri, params: resolved.params, template: resolved.template }
+    } catch (error) {
+      report(error, undefined)
+    }
+  }
+  return undefined
 }
 
 /** @throws TypeError for an answer that is neither null nor a part of what was asked. */

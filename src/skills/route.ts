@@ -53,6 +53,11 @@ export function defineRoute(path: string, handler: unknown): SkillRoute {
   return { path, segments, fixed: params.length === 0, handler: handler as SkillRoute['handler'] }
 }
 
+/** The directory of a route's skills, as a template. */
+export function templateOf({ segments }: SkillRoute): string {
+  return `skill://${segments.map((segment) => (isParam(segment) ? `{${segment.slice(1)}}` : encodeURIComponent(segment))).join('/')}`
+}
+
 /** Whether `inner` is the path of a skill inside of what `outer` serves. */
 export function isNested(inner: SkillRoute, outer: SkillRoute): boolean {
   return (

@@ -49,14 +49,18 @@ export class SkillShelf {
     return seen.map(({ path }) => path).sort()
   }
 
+  /** The path that leads to what is at these segments, by its form alone, and the values of its variables. */
+  resolve(segments: readonly string[], sees: Sees): ResolvedRoute | undefined {
+    const route = this.#owners(segments).find((candidate) => this.#isSeen(candidate, sees))
+    return route && { route, params: matchRoute(route, segments) ?? {} }
+  }
+
   /**
    * The skill that owns what is at these segments. A deeper skill owns its directory, whatever a skill around it has there, and
    * whether or not this caller sees it.
    */
   async find(segments: readonly string[], session: Session): Promise<ServedSkill | undefined> {
-    const candidates = this.#routes.filter((route) => matchRoute(route, segments) !== undefined)
-    for (const [index, route] of candidates.entries()) {
-      if (candidates.slice(0, index).some((deeper) => isNested(deeper, route))) continue
+    for (const route of this.#owners(segments)) {
       const at = segments.slice(0, route.segments.length)
       const served = await this.#serve(route, at, session)
       if (served !== undefined) return served
@@ -64,10 +68,20 @@ export class SkillShelf {
     return undefined
   }
 
-  /** An allow-list that names a path covers what is inside of it. */
+  /** Routes that may own what is at these segments; the first that has a skill does. */
+  #owners(segments: readonly string[]): readonly SkillRoute[] {
+    const candidates = this.#routes.filter((route) => matchRoute(route, segments) !== undefined)
+    return candidates.filter((route, at) => !candidates.slice(0, at).some((deeper) => isNested(deeper, route)))
+  }
+
   #sees(route: SkillRoute, session: Session): boolean {
+    return this.#isSeen(route, (name) => session.sees('resourceTemplates', name))
+  }
+
+  /** An allow-list that names a path covers what is inside of it. */
+  #isSeen(route: SkillRoute, sees: Sees): boolean {
     const around = this.#routes.filter((outer) => outer === route || isNested(route, outer))
-    return around.some(({ path }) => session.sees('resourceTemplates', path))
+    return around.some(({ path }) => sees(path))
   }
 
   async #serve(route: SkillRoute, at: readonly string[], session: Session): Promise<ServedSkill | undefined> {
@@ -124,6 +138,14 @@ export class SkillShelf {
     const skill = await source.load(this.#memory)
     return skill && { ...skill, ...pick(source, ['ttlMs', 'cacheScope']) }
   }
+}
+
+/** Whether an allow-list leaves a path there. */
+type Sees = (path: string) => boolean
+
+export interface ResolvedRoute {
+  readonly route: SkillRoute
+  readonly params: Readonly<Record<string, string>>
 }
 
 interface Put {

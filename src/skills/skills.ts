@@ -8,7 +8,7 @@ import { Extension, type ExtensionHost } from '../server/extension.js'
 import { type Hint, isLimited, listHint, ownHint } from './hints.js'
 import { childrenOf, fileResource, manifestOf } from './manifest.js'
 import { mediaTypeOf } from './media-type.js'
-import { defineRoute, type SkillHandler } from './route.js'
+import { defineRoute, type SkillHandler, templateOf } from './route.js'
 import { type ServedSkill, SkillShelf } from './shelf.js'
 import { isSkillList, SKILL_FILE, type SkillList } from './skill.js'
 import { parseSkillUri, skillUri } from './uri.js'
@@ -57,6 +57,13 @@ export class Skills<Assigns extends object = object> implements Extension<Assign
   readonly resources: NonNullable<Extension<Assigns>['resources']> = {
     list: (cursor, session, host) => this.#listFiles(cursor, session, host),
     read: (uri, session) => this.#read(uri, session),
+    resolve: (uri, sees) => {
+      const segments = parseSkillUri(uri)
+      const found = segments && this.#shelf.resolve(segments, sees)
+      return (
+        found && { params: found.params, template: { name: found.route.path, uriTemplate: templateOf(found.route) } }
+      )
+    },
   }
   /** Called for each server that runs the router. */
   readonly attach = (host: ExtensionHost): void => {

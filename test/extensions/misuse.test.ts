@@ -43,6 +43,11 @@ describe('an extension is refused at start', () => {
       "outcome 'complete': the protocol has it already",
     ],
     ['resources that cannot be read', { id: WEATHER, resources: {} }, 'resources.read: it must be a function'],
+    [
+      'a resolve that is no function',
+      { id: WEATHER, resources: { read: () => null, resolve: 1 } },
+      'resources.resolve: it must be a function',
+    ],
   ])('%s', (_what, extension, message) => {
     expect(() => make(extension)).toThrow(TypeError)
     expect(() => make(extension)).toThrow(message)

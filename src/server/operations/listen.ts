@@ -3,14 +3,13 @@ import { isObject, type RequestId } from '../../protocol/jsonrpc.js'
 import type { Json, Result } from '../../protocol/model.js'
 import type { Access } from '../../router/access.js'
 import type { Kind } from '../../router/catalogue.js'
-import { authorizeResources } from '../authorize.js'
 import type { CallSession } from '../call-session.js'
 import type { OperationHandler, ServerContext } from '../context.js'
 import { ExtensionListens } from '../extension-listens.js'
 import { followedUri } from '../followed-uri.js'
 import { type Listener, NO_RESOURCES } from '../listeners.js'
 import { shuttingDown } from '../shutting-down.js'
-import { boundSubscriptions } from './subscriptions.js'
+import { authorizeFollowing, boundSubscriptions } from './subscriptions.js'
 
 /**
  * 2026-07-28 basic/patterns/subscriptions: acknowledged first, with what will be honoured; then each notification carries
@@ -136,7 +135,7 @@ class Listening implements Listener {
       throw new McpError('INVALID_PARAMS', 'params.notifications.resourceSubscriptions must be a list of URIs')
     }
     boundSubscriptions(this.#context, uris.length)
-    honoured.resourceSubscriptions = await authorizeResources(this.#context, uris, this.access)
+    honoured.resourceSubscriptions = await authorizeFollowing(this.#context, this.#session, uris)
     return honoured
   }
 }
