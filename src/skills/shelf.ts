@@ -29,13 +29,13 @@ export interface ServedSkill {
   readonly hint: { readonly ttlMs?: number; readonly cacheScope?: 'public' | 'private' }
 }
 
-/** Directories that are remembered at once. */
-const MAX_REMEMBERED = 256
+/** Directories, and bytes of their files, that are remembered at once. */
+const REMEMBERED = { values: 256, bytes: 33_554_432 }
 
 /** The routes of skills, and what they lead to. */
 export class SkillShelf {
   #routes: readonly SkillRoute[] = []
-  readonly #memory = skillMemory(MAX_REMEMBERED)
+  readonly #memory = skillMemory(REMEMBERED)
 
   /** @throws TypeError for a path that does not go with those that are there. */
   add(route: SkillRoute): void {

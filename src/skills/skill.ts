@@ -11,7 +11,7 @@ export type SkillContent = string | Uint8Array | (() => Awaitable<string | Uint8
 export interface SkillFile {
   /** Bytes, where that is known without reading it. */
   readonly size: number | undefined
-  /** The bytes as they are now. */
+  /** The bytes as they are now; others may get the same ones, so nobody changes them. */
   read(): Awaitable<Uint8Array>
   /** `sha256:` and 64 hexadecimal digits, where it is known without reading all of it again. */
   digest?(): Awaitable<string>
@@ -44,8 +44,11 @@ export interface SkillSource extends Hinted {
 export interface SkillMemory {
   /** What was set last; undefined when it has gone. */
   get(key: string): unknown
-  /** Keeps a value under a key. */
-  set(key: string, value: unknown): void
+  /**
+   * Keeps a value under a key; undefined lets it go. `bytes` is what a value takes that is more than a few lines: such values have
+   * 32 MiB together.
+   */
+  set(key: string, value: unknown, bytes?: number): void
 }
 
 /** A page of skills, made by `Skill.list`. */

@@ -16,7 +16,7 @@ export interface DirectoryOptions {
   readonly resources?: 'dynamic'
 }
 
-/** What was read of a directory, by file: it holds for as long as the file has the same stamp. */
+/** What was read of the files of a directory: it holds for as long as a file has the same stamp. */
 interface Remembered {
   readonly digests: Map<string, { readonly stamp: string; readonly digest: Promise<string> }>
   frontmatter: { readonly stamp: string; readonly value: Frontmatter } | undefined
@@ -29,8 +29,8 @@ const OPTIONS = ['optional', 'resources']
 
 /**
  * The skill in a directory: SKILL.md, whose front matter has the directory's name, and whatever else is in it. Files whose names
- * begin with a dot are left out. Nothing is copied: a changed file is served changed, and what was read of one is kept until it
- * has another size or modification time.
+ * begin with a dot are left out. A changed file is served changed: what was read of one is kept until it has another size or
+ * modification time, 32 MiB of contents for all directories of an extension.
  *
  * The skill cannot be served, which is reported, when there is a symbolic link in the directory, more than 512 files or 16 MiB,
  * or no SKILL.md with `name` and `description`.
@@ -53,7 +53,7 @@ async function load(path: string, options: DirectoryOptions, memory: SkillMemory
   if (root === undefined) return null
   const remembered = rememberedOf(memory, path)
   const found = await walk(owner, root)
-  const place = { owner, root, remembered }
+  const place = { owner, root, remembered, memory }
   const markdown = found.find((file) => file.path === SKILL_FILE)
   if (markdown === undefined) throw new TypeError(`${owner}: it has no ${SKILL_FILE}`)
   const frontmatter = await frontmatterOf(place, markdown)
@@ -80,6 +80,7 @@ interface Place {
   readonly owner: string
   readonly root: string
   readonly remembered: Remembered
+  readonly memory: SkillMemory
 }
 
 function rememberedOf(memory: SkillMemory, path: string): Remembered {
@@ -94,15 +95,24 @@ function forget({ digests }: Remembered, files: ReadonlyMap<string, SkillFile>):
   for (const path of digests.keys()) if (!files.has(path)) digests.delete(path)
 }
 
-function toFile({ owner, root, remembered: { digests } }: Place, { path, size, stamp }: FoundFile): SkillFile {
-  const read = (): Promise<Uint8Array> => readBelow(owner, root, path)
+/** The contents of a file that was read before. */
+interface Contents {
+  readonly stamp: string
+  readonly bytes: Promise<Uint8Array>
+}
+
+function toFile(place: Place, file: FoundFile): SkillFile {
+  const { path, size, stamp, settled } = file
+  const { digests } = place.remembered
   return {
     size,
-    read,
+    read: () => contentsOf(place, file) ?? keepContents(place, file),
     digest: async () => {
       const known = digests.get(path)
       if (known?.stamp === stamp) return await known.digest
-      const digest = read().then(digestOf)
+      // All files of a skill are read for their digests, and few of them for what they say: those are not kept.
+      const digest = (contentsOf(place, file) ?? readBelow(place.owner, place.root, path)).then(digestOf)
+      if (!settled) return await digest
       digests.set(path, { stamp, digest })
       // What could not be read now may be there the next time.
       digest.catch(() => digests.delete(path))
@@ -111,10 +121,32 @@ function toFile({ owner, root, remembered: { digests } }: Place, { path, size, s
   }
 }
 
-async function frontmatterOf({ owner, root, remembered }: Place, { path, stamp }: FoundFile): Promise<Frontmatter> {
+const contentsKey = ({ root }: Place, { path }: FoundFile): string => `${root}\0${path}`
+
+function contentsOf(place: Place, file: FoundFile): Promise<Uint8Array> | undefined {
+  const known = place.memory.get(contentsKey(place, file)) as Contents | undefined
+  return known?.stamp === file.stamp ? known.bytes : undefined
+}
+
+/** Kept from the start, so that several who ask at once share one reading. */
+function keepContents(place: Place, file: FoundFile): Promise<Uint8Array> {
+  const { owner, root, memory } = place
+  const bytes = readBelow(owner, root, file.path)
+  if (!file.settled) return bytes
+  const key = contentsKey(place, file)
+  memory.set(key, { stamp: file.stamp, bytes } satisfies Contents, file.size)
+  const forget = (): void => memory.set(key, undefined, 0)
+  bytes.then(({ byteLength }) => {
+    if (byteLength !== file.size) forget()
+  }, forget)
+  return bytes
+}
+
+async function frontmatterOf({ owner, root, remembered }: Place, markdown: FoundFile): Promise<Frontmatter> {
+  const { path, stamp, settled } = markdown
   if (remembered.frontmatter?.stamp === stamp) return remembered.frontmatter.value
   const value = parseFrontmatter(owner, new TextDecoder().decode(await readBelow(owner, root, path)))
-  remembered.frontmatter = { stamp, value }
+  if (settled) remembered.frontmatter = { stamp, value }
   return value
 }
 

@@ -9,9 +9,13 @@ export interface FoundFile {
   readonly path: string
   readonly size: number
   readonly stamp: string
+  /** Long enough unchanged: the next change has another stamp for sure. */
+  readonly settled: boolean
 }
 
 const MAX_DEPTH = 32
+/** Two changes within a tick of the file system's clock, two seconds for the coarsest, have the same time. */
+const SETTLED_MS = 2_000
 
 /**
  * The files below a directory, by their path with slashes. What begins with a dot is left out. `root` is a real path.
@@ -56,7 +60,12 @@ function assertRoom(owner: string, { entries, bytes }: { readonly entries: numbe
 
 async function foundFile(root: string, path: readonly string[]): Promise<FoundFile> {
   const { size, ino, mtimeNs, ctimeNs } = await lstat(join(root, ...path), { bigint: true })
-  return { path: path.join('/'), size: Number(size), stamp: [size, ino, mtimeNs, ctimeNs].join('-') }
+  return {
+    path: path.join('/'),
+    size: Number(size),
+    stamp: [size, ino, mtimeNs, ctimeNs].join('-'),
+    settled: Date.now() - Number(ctimeNs / 1_000_000n) > SETTLED_MS,
+  }
 }
 
 /**
