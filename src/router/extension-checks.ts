@@ -9,6 +9,9 @@ export type AnyExtension = ExtensionRows<never, never>
 /** 2026-07-28 basic, `_meta`: labels of a prefix, a slash, and a name. */
 const ID = /^[a-z](?:[a-z\d-]*[a-z\d])?(?:\.[a-z](?:[a-z\d-]*[a-z\d])?)*\/[a-z\d](?:[\w.-]*[a-z\d])?$/i
 
+/** RFC 3986 3.1, in the case in which schemes are written. */
+const SCHEME = /^[a-z][a-z\d+.-]*$/
+
 /** Rows that have a name, what they are called, the functions that each needs, and the names that the protocol has itself. */
 const GROUPS = {
   methods: { what: 'method', needs: ['handler'], own: methodsOfProtocol },
@@ -66,6 +69,8 @@ function assertExtension(extension: AnyExtension): string {
     throw new TypeError(`${owner}: version '${String(wrong)}' is none of ${PROTOCOL_VERSIONS.join(', ')}`)
   if (resources !== undefined) assertFunction(`${owner}, resources.read`, resources.read)
   if (resources?.resolve !== undefined) assertFunction(`${owner}, resources.resolve`, resources.resolve)
+  if (resources?.scheme !== undefined && !SCHEME.test(resources.scheme))
+    throw new TypeError(`${owner}: resources.scheme must be lower-case letters and digits, without a colon`)
   if (attach !== undefined) assertFunction(`${owner}, attach`, attach)
   return owner
 }

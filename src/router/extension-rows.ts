@@ -81,6 +81,8 @@ export interface ExtensionListen<Assigns extends object, Host> {
 
 /** Resources that an extension has beside those of the router, which come first. */
 export interface ExtensionResources<Assigns extends object, Host> {
+  /** The scheme of its URIs, without a colon, where it is the extension's alone: a router has no resource of it then. */
+  readonly scheme?: string
   /** A page for `resources/list`; the cursor is yours, undefined for the first page. */
   readonly list?: (
     cursor: string | undefined,

@@ -2,6 +2,7 @@ import { assertOptions, pick } from '../options.js'
 import type { Codec, Method } from '../protocol/codec.js'
 import { type AnyExtension, assertExtensions } from './extension-checks.js'
 import type { ExtensionMethod } from './extension-rows.js'
+import type { ResourceDefinition } from './resource.js'
 import { inputSchema, type Schema } from './schema.js'
 import type { ToolDefinition } from './tool.js'
 
@@ -38,6 +39,14 @@ export class Extensions {
   method(codec: Codec, name: string): OfferedMethod | undefined {
     const offered = this.#methods.get(name)
     return offered !== undefined && existsIn(offered.extension, codec.version) ? offered : undefined
+  }
+
+  /** @throws TypeError for a resource whose scheme is that of an extension. */
+  assertResource({ name, template: { uriTemplate } }: ResourceDefinition<never>): void {
+    const scheme = uriTemplate.slice(0, uriTemplate.indexOf(':')).toLowerCase()
+    const owner = this.all.find(({ resources }) => resources?.scheme === scheme)
+    if (owner !== undefined)
+      throw new TypeError(`resource '${name}': ${scheme}: is for the extension '${owner.id}', so choose another scheme`)
   }
 
   /** @throws TypeError for an option of a tool that neither tools nor these extensions have, or that one of them refuses. */

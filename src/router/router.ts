@@ -126,6 +126,7 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
         `router.mount: '${prefix}' has the extension '${missing.id}': give the same one to the outer router's extensions`,
       )
     }
+    for (const { definition } of other.catalogue.resources.values()) this.extensions.assertResource(definition)
     this.catalogue.mount(prefix, other as unknown as Scope)
     return this
   }
@@ -137,9 +138,10 @@ export class Router<Assigns extends object = object> implements DefinitionBuilde
     return this
   }
 
-  /** @throws TypeError for a tool with an option that no extension of this router has. */
+  /** @throws TypeError for a tool with an option that no extension of this router has, and for a resource that an extension would have. */
   #known(definition: AnyDefinition): AnyDefinition {
     if (definition.kind === 'tool') this.extensions.assertTool(definition)
+    if (definition.kind === 'resource') this.extensions.assertResource(definition)
     return definition
   }
 

@@ -55,6 +55,7 @@ export class Skills<Assigns extends object = object> implements Extension<Assign
     'resources/directory/read': Extension.method(URI, (params, session) => this.#readDirectory(params, session)),
   }
   readonly resources: NonNullable<Extension<Assigns>['resources']> = {
+    scheme: 'skill',
     list: (cursor, session, host) => this.#listFiles(cursor, session, host),
     read: (uri, session) => this.#read(uri, session),
     resolve: (uri, sees) => {

@@ -45,8 +45,13 @@ describe('an extension is refused at start', () => {
     ['resources that cannot be read', { id: WEATHER, resources: {} }, 'resources.read: it must be a function'],
     [
       'a resolve that is no function',
-      { id: WEATHER, resources: { read: () => null, resolve: 1 } },
+      { id: WEATHER, resources: { read: handler, resolve: 1 } },
       'resources.resolve: it must be a function',
+    ],
+    [
+      'a scheme with a colon',
+      { id: WEATHER, resources: { read: handler, scheme: 'skill:' } },
+      'resources.scheme must be lower-case letters and digits',
     ],
   ])('%s', (_what, extension, message) => {
     expect(() => make(extension)).toThrow(TypeError)

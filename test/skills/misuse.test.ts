@@ -1,6 +1,7 @@
+import { createRouter } from 'phantom-mcp'
 import { type Frontmatter, Skill, skills } from 'phantom-mcp/skills'
 import { describe, expect, test } from 'vitest'
-import { simple } from './_skills.js'
+import { routerOf, simple } from './_skills.js'
 
 const frontmatter: Frontmatter = { name: 'guide', description: 'Guides' }
 
@@ -68,4 +69,17 @@ test('skills and Skill.list refuse what they are not made for', () => {
   expect(() => skills({ lists: () => Skill.list([]) } as never)).toThrow("skills: unknown option 'lists'")
   expect(() => skills({ list: [] as never })).toThrow('skills: list must be a function')
   expect(() => Skill.list('skill://a' as never)).toThrow('Skill.list: the first argument must be a list of URIs')
+})
+
+test('a router with skills has no resources of their scheme, its own or mounted ones', () => {
+  const router = routerOf(skills())
+  const message = "skill: is for the extension 'io.modelcontextprotocol/skills', so choose another scheme"
+  for (const pattern of ['skill://guide/SKILL.md', 'SKILL://guide/:file'])
+    expect(() => router.resource(pattern, { name: 'guide' }, () => 'x')).toThrow(`resource 'guide': ${message}`)
+  const other = createRouter({ name: 'other', version: '1.0.0' })
+  other.resource('skills://guide', { name: 'near' }, () => 'x')
+  router.mount('a', other)
+  const taken = createRouter({ name: 'taken', version: '1.0.0' })
+  taken.resource('skill://guide', { name: 'guide' }, () => 'x')
+  expect(() => router.mount('b', taken)).toThrow(`resource 'guide': ${message}`)
 })
