@@ -10,6 +10,7 @@ export interface Frontmatter extends Json {
 const NAME = /^[a-z\d]+(?:-[a-z\d]+)*$/
 const MAX_NAME = 64
 const MAX_DESCRIPTION = 1024
+const MAX_COMPATIBILITY = 500
 /** What JSON leaves as it is and YAML calls not printable. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 /** Keys that no reader of YAML takes for something else. */
@@ -27,10 +28,25 @@ export function toFrontmatter(owner: string, value: unknown): Frontmatter {
     const rule = `1 to ${MAX_NAME} lower-case letters and digits, with single hyphens between them`
     throw new TypeError(`${owner}: the name ${JSON.stringify(name)} of the front matter must be ${rule}`)
   }
-  if (typeof description !== 'string' || description.trim() === '' || description.length > MAX_DESCRIPTION)
-    throw new TypeError(`${owner}: the description must be a string of 1 to ${MAX_DESCRIPTION} characters`)
+  assertLength(`${owner}: the description`, description, MAX_DESCRIPTION)
+  if (value['compatibility'] !== undefined)
+    assertLength(`${owner}: compatibility`, value['compatibility'], MAX_COMPATIBILITY)
+  assertMetadata(owner, value['metadata'])
   const json: unknown = JSON.parse(JSON.stringify(value))
   return json as Frontmatter
+}
+
+/** Characters count, not halves of them. */
+function assertLength(what: string, value: unknown, max: number): void {
+  if (typeof value === 'string' && value.trim() !== '' && [...value].length <= max) return
+  throw new TypeError(`${what} must be a string of 1 to ${max} characters`)
+}
+
+function assertMetadata(owner: string, metadata: unknown): void {
+  if (metadata === undefined) return
+  const wrong = isObject(metadata) ? Object.entries(metadata).find(([, value]) => typeof value !== 'string') : ['']
+  if (wrong === undefined) return
+  throw new TypeError(`${owner}: metadata must have a string for each name: quote the value of '${wrong[0]}'`)
 }
 
 /** A SKILL.md: each member of the front matter as JSON, which is YAML as well, and the body below. */

@@ -52,7 +52,9 @@ export class Skills<Assigns extends object = object> implements Extension<Assign
   readonly methods: NonNullable<Extension<Assigns>['methods']> = {
     'skills/list': Extension.method(CURSOR, (_params, session, host) => this.#list(session, host)),
     'skills/get': Extension.method({ ...URI, cacheable: true }, ({ uri }, session) => this.#get(uri, session)),
-    'resources/directory/read': Extension.method(URI, (params, session) => this.#readDirectory(params, session)),
+    'resources/directory/read': Extension.method({ ...URI, cacheable: true }, (params, session) =>
+      this.#readDirectory(params, session),
+    ),
   }
   readonly resources: NonNullable<Extension<Assigns>['resources']> = {
     scheme: 'skill',
@@ -140,7 +142,7 @@ export class Skills<Assigns extends object = object> implements Extension<Assign
   async #readDirectory({ uri }: { readonly uri: string }, session: Session): Promise<object> {
     const found = session.params['cursor'] === undefined ? await this.#find(uri, session) : undefined
     const resources = found && childrenOf(found.skill, found.below)
-    if (resources !== undefined) return { resources }
+    if (found !== undefined && resources !== undefined) return { resources, ...ownHint(found.skill, session) }
     throw new McpError('INVALID_PARAMS', `There is no directory of a skill at ${uri}`, { data: { uri } })
   }
 

@@ -28,7 +28,7 @@ const sha256 = (data: string | Uint8Array): string => `sha256:${createHash('sha2
 
 describe('fromDirectory', () => {
   test('serves what is there, byte for byte, and front matter as it is written', async () => {
-    const text = markdown('guide', 'license: MIT\nmetadata:\n  version: "1.0"\n  tags: [a, b]\n  since: 2020-01-01\n')
+    const text = markdown('guide', 'license: MIT\ntags: [a, b]\nmetadata:\n  version: "1.0"\n  since: 2020-01-01\n')
     const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0])
     const bom = '\ufeffwith a mark'
     const folder = folderWith({
@@ -45,7 +45,8 @@ describe('fromDirectory', () => {
         name: 'guide',
         description: 'How to guide',
         license: 'MIT',
-        metadata: { version: '1.0', tags: ['a', 'b'], since: '2020-01-01' },
+        tags: ['a', 'b'],
+        metadata: { version: '1.0', since: '2020-01-01' },
       },
       resources: [
         { uri: 'skill://guide/SKILL.md', digest: sha256(text), size: text.length },
@@ -118,6 +119,11 @@ describe('fromDirectory', () => {
     ['no YAML', { 'guide/SKILL.md': '---\n{\n---\n' }, 'is not YAML'],
     ['a bomb', { 'guide/SKILL.md': `---\na: &a [x]\n${bomb()}---\n` }, 'is not YAML'],
     ['the name of another', { 'guide/SKILL.md': markdown('other') }, "the front matter says 'other'"],
+    [
+      'metadata that is no text',
+      { 'guide/SKILL.md': markdown('guide', 'metadata:\n  version: 1.0\n') },
+      "metadata must have a string for each name: quote the value of 'version'",
+    ],
     ['no description', { 'guide/SKILL.md': '---\nname: guide\n---\n' }, 'the description must be a string'],
     ['17 MiB', { 'guide/SKILL.md': markdown('guide'), 'guide/big': new Uint8Array(17_825_792) }, 'more than 16777216'],
     [

@@ -4,7 +4,7 @@ import { createServer } from 'phantom-mcp'
 import { skills } from 'phantom-mcp/skills'
 import { fromDirectory } from 'phantom-mcp/skills/node'
 import { connect } from 'phantom-mcp/testing'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { verifies } from '../_setup.js'
 import { folderWith, markdown, routerOf } from './_skills.js'
 
@@ -65,6 +65,8 @@ function requestOf(random: (below: number) => number): string {
 }
 
 verifies('skills.inside', `none of ${TRIES} requests reads a file outside of a skill`, async () => {
+  // Old enough to be kept: what was read once must not lead elsewhere either.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 })
   const folder = folderWith({
     'secret.txt': 'outside',
     '.env': 'outside',
@@ -126,4 +128,5 @@ verifies('skills.inside', `none of ${TRIES} requests reads a file outside of a s
       await expect(client.readResource(`skill://guides/${name}/${path}`)).rejects.toMatchObject({ code: -32602 })
   }
   expect(errors).toEqual([])
+  vi.useRealTimers()
 })

@@ -39,6 +39,16 @@ describe('Skill.build refuses', () => {
     ['a name with capitals', { frontmatter: { ...frontmatter, name: 'Guide' }, body: '' }, 'the name "Guide"'],
     ['a name of 65', { frontmatter: { ...frontmatter, name: 'a'.repeat(65) }, body: '' }, '1 to 64 lower-case'],
     ['no description', { frontmatter: { name: 'guide' }, body: '' }, 'the description must be a string'],
+    [
+      'metadata that is no text',
+      { frontmatter: { ...frontmatter, metadata: { author: 'a', since: 2020 } }, body: '' },
+      "metadata must have a string for each name: quote the value of 'since'",
+    ],
+    [
+      'a compatibility of 501 characters',
+      { frontmatter: { ...frontmatter, compatibility: '\u{1f600}'.repeat(501) }, body: '' },
+      'compatibility must be a string of 1 to 500 characters',
+    ],
     ['no front matter', { body: '' }, 'the front matter must be an object'],
     ['a path that climbs', { frontmatter, body: '', files: { 'a/../b': '' } }, 'the path "a/../b" must be names'],
     ['an absolute path', { frontmatter, body: '', files: { '/etc/passwd': '' } }, 'the path "/etc/passwd"'],
@@ -82,4 +92,9 @@ test('a router with skills has no resources of their scheme, its own or mounted 
   const taken = createRouter({ name: 'taken', version: '1.0.0' })
   taken.resource('skill://guide', { name: 'guide' }, () => 'x')
   expect(() => router.mount('b', taken)).toThrow(`resource 'guide': ${message}`)
+})
+
+test('what is measured of front matter are characters', () => {
+  const long = { name: 'guide', description: '\u{1f600}'.repeat(1024), compatibility: '\u{1f600}'.repeat(500) }
+  expect(Skill.build({ frontmatter: long, body: '' }).frontmatter).toEqual(long)
 })
