@@ -10,6 +10,8 @@ export interface SessionLettersOptions {
   readonly pubSub: PubSub
   /** The session of an id, while something of it is here. */
   readonly live: (session: string) => LiveSession | undefined
+  /** Whether a request or a connection of the session is here. */
+  readonly uses: (session: string) => boolean
   readonly report: (error: unknown) => void
 }
 
@@ -27,6 +29,8 @@ interface Cancelled {
 /** Topic of calls that their clients have given up on another node than theirs. */
 const CANCELLED = 'sessions/cancelled'
 const SEPARATOR = '~'
+/** Milliseconds in which a node says which sessions it uses. */
+const USED_MS = 2_000
 
 /** The id of a request of ours: its answer may come to any node, and has to find this one. */
 export function requestIdOf(node: string): string {
@@ -39,9 +43,10 @@ export class SessionLetters implements Elsewhere {
   readonly #hearsCancelled: StandingSubscription
 
   constructor(options: SessionLettersOptions) {
-    const { nodes, pubSub, live, report } = options
+    const { nodes, pubSub, live, uses, report } = options
     this.#options = options
     nodes.on('response', ({ session, response }: ResponseLetter) => void live(session)?.client.take(response))
+    nodes.on('sessions-used', (sessions: readonly string[]) => sessions.filter(uses))
     const listener = (text: string): void => {
       const { session, requestId, reason } = JSON.parse(text) as Cancelled
       live(session)?.client.cancel(requestId, reason)
@@ -62,6 +67,11 @@ export class SessionLetters implements Elsewhere {
   cancelled(session: string, requestId: RequestId, reason: string | undefined): void {
     const { pubSub, report } = this.#options
     pubSub.publish(CANCELLED, JSON.stringify({ session, requestId, reason } satisfies Cancelled)).catch(report)
+  }
+
+  /** Those of some sessions that another node has a request or a connection of. */
+  async usedElsewhere(sessions: readonly string[]): Promise<readonly string[]> {
+    return (await this.#options.nodes.askAll<string[]>({ type: 'sessions-used', body: sessions }, USED_MS)).flat()
   }
 
   close(): void {

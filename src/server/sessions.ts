@@ -55,7 +55,7 @@ export class Sessions {
 
   #openLetters({ nodes, pubSub, report }: SessionsOptions): SessionLetters | undefined {
     if (nodes?.shared !== true) return undefined
-    return new SessionLetters({ nodes, pubSub, report, live: (id) => this.live(id) })
+    return new SessionLetters({ nodes, pubSub, report, live: (id) => this.live(id), uses: (id) => this.#uses(id) })
   }
 
   /** A quarter more than asked for, since that much of it may pass before a record is written again. */
@@ -71,13 +71,19 @@ export class Sessions {
   /** False when there is no room: all sessions are in use. */
   async keep(session: LiveSession): Promise<boolean> {
     const { id, principal, client } = session
-    const leaving = this.#roomFor(principal)
-    if (leaving === undefined) {
-      this.#options.log.tell('session_refused', { principal })
-      return false
-    }
+    const leaving = this.#dropExpired()
+    const crowded = this.#crowded(principal)
     // Taken before anything is waited for, so that many who begin at once do not all find the same place.
     this.#opened.add(id, principal, this.#options.clock())
+    if (crowded !== undefined) {
+      const evicted = await this.#evictOne(crowded, id)
+      if (evicted === undefined) {
+        this.#opened.delete(id)
+        this.#options.log.tell('session_refused', { principal })
+        return false
+      }
+      leaving.push(evicted)
+    }
     await Promise.all(leaving.map((left) => this.#options.store.delete(keyOf(left))))
     await this.#write(session)
     if (!this.#opened.has(id)) {
@@ -301,43 +307,67 @@ export class Sessions {
   }
 
   /**
-   * Those who have to leave for a session of this caller, none mostly; undefined when there is no room, because all are in use. A
-   * caller takes the place of their own sessions before that of others.
+   * Those of whom one has to leave for a session of this caller; undefined where there is room. A caller takes the place of
+   * their own sessions before that of others.
    */
-  #roomFor(principal: string | null): readonly string[] | undefined {
+  #crowded(principal: string | null): Iterable<string> | undefined {
     const { max, maxOfCaller } = this.#options
-    const leaving = this.#dropExpired()
     const own = this.#opened.of(principal)
-    const isFull = this.#opened.size >= max
-    if (!isFull && (principal === null || own.size < maxOfCaller)) return leaving
-    const evicted = this.#evictOne(own.size > 0 ? own : this.#opened.ids())
-    return evicted === undefined ? undefined : [...leaving, evicted]
+    if (this.#opened.size < max && (principal === null || own.size < maxOfCaller)) return undefined
+    return own.size > 0 ? own : this.#opened.ids()
   }
 
   /** Those out of time; the store has dropped what it keeps of them by itself, unless they are held here. */
   #dropExpired(): string[] {
     const held: string[] = []
     for (const id of this.#opened.ids()) {
-      const live = this.#live.get(id)
-      if (live?.idle === false) continue
+      if (this.#uses(id)) continue
       if (this.#options.clock() - (this.#opened.usedMs(id) ?? 0) <= this.#keptMs) return held
-      if (live !== undefined) held.push(id)
+      if (this.#live.has(id)) held.push(id)
       this.#expired(id)
     }
     return held
   }
 
-  /** The one that is unused longest. */
-  #evictOne(ids: Iterable<string>): string | undefined {
-    for (const id of ids) {
-      if (this.#live.get(id)?.idle === false) continue
-      this.#forget(id)
-      this.#options.log.tell('session_evicted', { session: shownId(id) })
-      return id
+  /** The one that is unused longest, on whatever node, and is not the new one; undefined where all are in use. */
+  async #evictOne(crowd: Iterable<string>, newcomer: string): Promise<string | undefined> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const idle = this.#idleOf(crowd, newcomer)
+      const used = idle.length === 0 ? [] : ((await this.#letters?.usedElsewhere(idle)) ?? [])
+      for (const id of used) this.#opened.touch(id, this.#options.clock())
+      // Meanwhile another one who came may have taken its place, or its client may have come back.
+      const evicted = idle.find((id) => !used.includes(id) && this.#opened.has(id) && !this.#uses(id))
+      if (evicted !== undefined) {
+        this.#forget(evicted)
+        this.#options.log.tell('session_evicted', { session: shownId(evicted) })
+        return evicted
+      }
+      if (idle.length === 0) return undefined
     }
     return undefined
   }
+
+  /** Some that this node does not use, the longest unused first. */
+  #idleOf(crowd: Iterable<string>, newcomer: string): string[] {
+    const idle: string[] = []
+    for (const id of crowd) {
+      if (id === newcomer || this.#uses(id)) continue
+      idle.push(id)
+      // Where nobody has to be asked one is enough.
+      if (this.#letters === undefined || idle.length === MAX_ASKED) break
+    }
+    return idle
+  }
+
+  /** Whether a request or a connection of the session is here. */
+  #uses(id: string): boolean {
+    return this.#coming.has(id) || this.#live.get(id)?.idle === false
+  }
 }
+
+/** Idle sessions that other nodes are asked about at once, and how often. */
+const MAX_ASKED = 32
+const MAX_TRIES = 3
 
 interface SeenRevision {
   /** What was known of it before the record was read. */

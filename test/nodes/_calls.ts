@@ -127,11 +127,22 @@ export class NodeSession {
   }
 
   static async begin(node: Door, user: string, version = '2025-11-25'): Promise<NodeSession> {
+    const { status, session } = await NodeSession.tryToBegin(node, user, version)
+    if (status !== 200) throw new Error(`initialize: ${status}`)
+    return session
+  }
+
+  static async tryToBegin(
+    node: Door,
+    user: string,
+    version = '2025-11-25',
+  ): Promise<{ readonly status: number; readonly session: NodeSession }> {
     const params = { protocolVersion: version, capabilities: { elicitation: {} }, clientInfo: CLIENT }
     const answer = await open(node.port, legacy('initialize', params, { headers: { authorization: user } }))
     await textOf(answer)
     const id = String(answer.headers['mcp-session-id'])
-    return new NodeSession({ authorization: user, 'mcp-session-id': id, 'mcp-protocol-version': version })
+    const headers = { authorization: user, 'mcp-session-id': id, 'mcp-protocol-version': version }
+    return { status: answer.statusCode ?? 0, session: new NodeSession(headers) }
   }
 
   /** A call of a tool, whose stream is read as it comes. */

@@ -33,6 +33,7 @@ export interface NodeSettings {
   readonly drainMs: number
   readonly secondStream?: 'refuse' | 'takeOver'
   readonly sessionTtlMs?: number
+  readonly maxSessions?: number
 }
 
 const NAME = Elicit.form({ message: 'Your name?', fields: { name: field.string({ required: true }) } })
@@ -47,7 +48,7 @@ const told = (answer: Answer<object>): string =>
  */
 export async function runNode(): Promise<void> {
   const settings = JSON.parse(process.env['NODE_SETTINGS'] ?? '') as NodeSettings
-  const { name, heartbeatMs, drainMs, sessionTtlMs = 60_000 } = settings
+  const { name, heartbeatMs, drainMs, sessionTtlMs = 60_000, maxSessions = 100 } = settings
   const router = createRouter({
     name: 'nodes',
     version: '1.0.0',
@@ -61,7 +62,7 @@ export async function runNode(): Promise<void> {
   }) as unknown as Router
   addTools(router, settings)
   const backplane = await openBackplane(settings)
-  const server = createServer(router, { backplane, nodeId: name, heartbeatMs, drainMs, sessionTtlMs })
+  const server = createServer(router, { backplane, nodeId: name, heartbeatMs, drainMs, sessionTtlMs, maxSessions })
   addTelling(router, server, settings)
   const { secondStream = 'refuse' } = settings
   const { port, close } = await serve(server, { port: 0, signals: false, secondStream })

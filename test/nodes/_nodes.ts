@@ -115,6 +115,7 @@ export interface ClusterOptions {
   readonly drainMs?: number
   readonly secondStream?: 'refuse' | 'takeOver'
   readonly sessionTtlMs?: number
+  readonly maxSessions?: number
 }
 
 /** Starts two nodes, which end with the test. */
