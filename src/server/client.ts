@@ -9,6 +9,8 @@ import type { SessionRecord } from './session-record.js'
 export interface Elsewhere {
   /** Its answer to a request that was not made here. Resolves when whoever has made it is sure to get it. */
   answered(session: string, response: ResponseMessage): Promise<undefined>
+  /** A call begins here; resolves to false while another node runs one by its id. */
+  begins(session: string, id: RequestId): Promise<boolean>
   /** It gives up a call that does not run here. */
   cancelled(session: string, requestId: RequestId, reason: string | undefined): void
 }
@@ -102,6 +104,11 @@ export class Client {
     const take = response.id === undefined ? undefined : this.#expected?.get(response.id)
     take?.(response)
     return take !== undefined
+  }
+
+  /** A call begins; resolves to false while another node runs one by its id. Undefined where there is no other. */
+  begins(id: RequestId): Promise<boolean> | undefined {
+    return this.sessionId === undefined ? undefined : this.elsewhere?.begins(this.sessionId, id)
   }
 
   /** The client gives a call up; one that is over is ignored likewise. */

@@ -5,6 +5,7 @@ import { errorMessage, type RequestId, type RequestMessage, resultMessage } from
 import type { Body, Result } from '../protocol/model.js'
 import { runInside } from '../router/middleware.js'
 import type { Router } from '../router/router.js'
+import { ID_IN_USE } from './call-claims.js'
 import { CallTimedOut } from './call-over.js'
 import { type CallEnd, CallSession } from './call-session.js'
 import type { Caller } from './client.js'
@@ -119,16 +120,12 @@ export class Dispatcher {
       })
     }
     if (this.#draining && !this.#goesOn(request)) return refuse(client.codec, request.id, SHUTTING_DOWN)
-    if (client.calls?.has(request.id)) {
-      return refuse(client.codec, request.id, {
-        code: 'INVALID_REQUEST',
-        message: 'This id is in use by a running request',
-      })
-    }
+    if (client.calls?.has(request.id)) return refuse(client.codec, request.id, ID_IN_USE)
     const session = this.#session(request, caller, exchange)
     client.calls?.set(request.id, session)
     try {
-      const result = this.#run(method, session)
+      const alone = client.begins(request.id)
+      const result = alone === undefined ? this.#run(method, session) : this.#runAlone(alone, method, session)
       return isPromise(result) ? this.#later(method, session, result) : this.#finish(method, session, result)
     } catch (error) {
       return this.#fail(session, error)
@@ -143,6 +140,13 @@ export class Dispatcher {
   #session(request: RequestMessage, caller: Caller, exchange: Exchange): CallSession {
     const { catalogue } = this.#context.router
     return new CallSession({ catalogue, request, ...caller, exchange, host: this.#context })
+  }
+
+  /** @throws McpError when another node runs a call by the same id. */
+  async #runAlone(alone: Promise<boolean>, method: Method, session: CallSession): Promise<Result> {
+    if (!(await alone)) throw new McpError(ID_IN_USE.code, ID_IN_USE.message)
+    // Its client may have given it up meanwhile.
+    return session.closed ? {} : await this.#run(method, session)
   }
 
   #run(method: Method, session: CallSession): Awaitable<Result> {

@@ -1,13 +1,19 @@
 import type { PubSub } from '../backplane/pub-sub.js'
+import type { Store } from '../backplane/store.js'
 import type { RequestId, ResponseMessage } from '../protocol/jsonrpc.js'
+import { CallClaims } from './call-claims.js'
 import type { Elsewhere } from './client.js'
 import type { LiveSession } from './live-session.js'
 import type { Nodes } from './nodes.js'
+import type { RunningCalls } from './running-calls.js'
 import { StandingSubscription } from './standing-subscription.js'
 
 export interface SessionLettersOptions {
   readonly nodes: Nodes
+  readonly store: Store
   readonly pubSub: PubSub
+  /** How long a session is known, in milliseconds. */
+  readonly ttlMs: number
   /** The session of an id, while something of it is here. */
   readonly live: (session: string) => LiveSession | undefined
   /** Whether a request or a connection of the session is here. */
@@ -40,11 +46,14 @@ export function requestIdOf(node: string): string {
 /** What the client of a session says to one node of what another one has. */
 export class SessionLetters implements Elsewhere {
   readonly #options: SessionLettersOptions
+  readonly #claims: CallClaims
   readonly #hearsCancelled: StandingSubscription
 
   constructor(options: SessionLettersOptions) {
-    const { nodes, pubSub, live, uses, report } = options
+    const { nodes, store, pubSub, ttlMs, live, uses, report } = options
     this.#options = options
+    const calls = (session: string): RunningCalls | undefined => live(session)?.client.calls
+    this.#claims = new CallClaims({ nodes, store, ttlMs, calls, report })
     nodes.on('response', ({ session, response }: ResponseLetter) => void live(session)?.client.take(response))
     nodes.on('sessions-used', (sessions: readonly string[]) => sessions.filter(uses))
     const listener = (text: string): void => {
@@ -63,6 +72,10 @@ export class SessionLetters implements Elsewhere {
     await nodes.send(node, 'response', { session, response } satisfies ResponseLetter)
   }
 
+  begins(session: string, id: RequestId): Promise<boolean> {
+    return this.#claims.begins({ session, id })
+  }
+
   /** Whoever has the call hears of it; a client cannot count on that (2025-11-25 basic/utilities/cancellation). */
   cancelled(session: string, requestId: RequestId, reason: string | undefined): void {
     const { pubSub, report } = this.#options
@@ -75,6 +88,7 @@ export class SessionLetters implements Elsewhere {
   }
 
   close(): void {
+    this.#claims.close()
     void this.#hearsCancelled.end()
   }
 }

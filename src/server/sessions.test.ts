@@ -137,7 +137,7 @@ describe('a session', () => {
     const session = (await sessions.use(id, null)) as LiveSession
     const reasons: (string | undefined)[] = []
     let told = 0
-    session.client.calls?.set(1, { cancel: (reason) => reasons.push(reason) })
+    session.client.calls?.set(1, { abort: () => undefined, cancel: (reason) => reasons.push(reason) })
     session.onEnd(() => told++)
     const silent = session.onEnd(() => told++)
     silent()

@@ -53,9 +53,10 @@ export class Sessions {
     ]
   }
 
-  #openLetters({ nodes, pubSub, report }: SessionsOptions): SessionLetters | undefined {
+  #openLetters({ nodes, store, pubSub, ttlMs, report }: SessionsOptions): SessionLetters | undefined {
     if (nodes?.shared !== true) return undefined
-    return new SessionLetters({ nodes, pubSub, report, live: (id) => this.live(id), uses: (id) => this.#uses(id) })
+    const here = { live: (id: string) => this.live(id), uses: (id: string) => this.#uses(id) }
+    return new SessionLetters({ nodes, store, pubSub, ttlMs, report, ...here })
   }
 
   /** A quarter more than asked for, since that much of it may pass before a record is written again. */
@@ -65,7 +66,7 @@ export class Sessions {
 
   /** A session that is not kept yet: {@link keep} it when its `initialize` has succeeded. */
   open(codec: Codec, principal: string | null): LiveSession {
-    return this.#reaching(new LiveSession(this.#options.ids(), codec, principal))
+    return new LiveSession(this.#options.ids(), codec, principal)
   }
 
   /** False when there is no room: all sessions are in use. */

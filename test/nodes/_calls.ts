@@ -80,7 +80,7 @@ export async function call(node: Door, tool: string, options: CallOptions = {}):
 }
 
 export interface SessionCall {
-  readonly id: number
+  readonly id: number | string
   readonly headers?: HeaderList
   readonly progressToken?: string
 }

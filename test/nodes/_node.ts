@@ -1,4 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '@nats-io/transport-node'
 import { Redis } from 'ioredis'
 import {
@@ -95,6 +96,10 @@ function addTelling(router: Router, server: Server, { name }: NodeSettings): voi
     return 'finished'
   })
   router.tool('who', {}, () => name)
+  router.tool('pause', {}, async () => {
+    await sleep(40)
+    return `paused on ${name}`
+  })
   router.tool('log', {}, async (_params, session) => {
     await session.log.debug('a detail')
     return 'logged'
