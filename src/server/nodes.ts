@@ -25,6 +25,7 @@ type LetterListener = (body: never) => unknown
 const ANSWER = 'answer'
 interface AnswerBody {
   readonly id: string
+  readonly node: string
   readonly answer: unknown
 }
 
@@ -40,6 +41,8 @@ export class Nodes {
   readonly #options: NodesOptions
   readonly #listeners = new Map<string, LetterListener>()
   readonly #asked = new Map<string, (answer: unknown) => void>()
+  /** Nodes that have let the time for an answer pass, and have not been heard of since. */
+  readonly #silent = new Set<string>()
   #timer: ReturnType<typeof setInterval> | undefined
   #subscribed: Promise<Unsubscribe | undefined> | undefined
   /** When this node gave its last sign of life; where timers stand still between requests, that is not the last beat. */
@@ -56,7 +59,10 @@ export class Nodes {
     this.#options = options
     this.id = options.id
     this.#roll = new NodeRoll(options.backplane.store, options.id)
-    this.on(ANSWER, ({ id, answer }: AnswerBody) => this.#asked.get(id)?.(answer))
+    this.on(ANSWER, ({ id, node, answer }: AnswerBody) => {
+      this.#silent.delete(node)
+      this.#asked.get(id)?.(answer)
+    })
   }
 
   /** Whether others may be there. */
@@ -151,7 +157,10 @@ export class Nodes {
         this.#asked.delete(id)
         resolve(answer as Answer | undefined)
       }
-      const timer = setTimeout(() => settle(undefined), ms)
+      const timer = setTimeout(() => {
+        this.#silent.add(node)
+        settle(undefined)
+      }, ms)
       this.#asked.set(id, settle)
       this.#write(node, { ...letter, asks: { node: this.id, id } }).catch((error: unknown) => {
         settle(undefined)
@@ -160,11 +169,30 @@ export class Nodes {
     })
   }
 
-  /** What the listeners of all others give, of those that say something within `ms`. */
+  /** What the listeners of all others give, of those that say something within `ms`; by node. */
+  async askEach<Answer>(
+    letter: { readonly type: string; readonly body: unknown },
+    ms: number,
+  ): Promise<[string, Answer][]> {
+    const answers: [string, Answer][] = []
+    const others = await listOf(this.others())
+    for (const node of this.#silent) if (!others.includes(node)) this.#silent.delete(node)
+    const asking = others.map(async (node) => {
+      // A node that has died is waited for once, not until its lease ends; one that is slow is heard of again.
+      const waitedFor = !this.#silent.has(node)
+      const asked = this.ask<Answer>(node, letter, ms).then((answer) => {
+        if (answer !== undefined) answers.push([node, answer])
+      })
+      if (waitedFor) await asked
+      else asked.catch(this.#options.report)
+    })
+    await Promise.all(asking)
+    return [...answers]
+  }
+
+  /** The same, whichever nodes they are of. */
   async askAll<Answer>(letter: { readonly type: string; readonly body: unknown }, ms: number): Promise<Answer[]> {
-    const asked: Promise<Answer | undefined>[] = []
-    for await (const node of this.others()) asked.push(this.ask<Answer>(node, letter, ms))
-    return (await Promise.all(asked)).filter((answer) => answer !== undefined)
+    return (await this.askEach<Answer>(letter, ms)).map(([, answer]) => answer)
   }
 
   async #write(node: string, letter: Letter): Promise<void> {
@@ -210,10 +238,16 @@ export class Nodes {
     Promise.resolve(body as never)
       .then(listener)
       .then(async (answer) => {
-        if (asks !== undefined) await this.send(asks.node, ANSWER, { id: asks.id, answer })
+        if (asks !== undefined) await this.send(asks.node, ANSWER, { id: asks.id, node: this.id, answer })
       })
       .catch(this.#options.report)
   }
+}
+
+async function listOf<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
+  const list: Value[] = []
+  for await (const value of values) list.push(value)
+  return list
 }
 
 const leaseOf = (node: string): string => `node/${node}`

@@ -100,8 +100,7 @@ export class Tracker {
     const of = (node: string, items: readonly object[]): Tracked[] =>
       items.map((item) => ({ node, ...item }) as Tracked)
     yield* of(this.#nodes.id, this.#here[what]())
-    for await (const node of this.#nodes.others()) {
-      yield* of(node, (await this.#nodes.ask<object[]>(node, { type: 'track', body: what }, TRACK_MS)) ?? [])
-    }
+    const there = await this.#nodes.askEach<object[]>({ type: 'track', body: what }, TRACK_MS)
+    for (const [node, items] of there) yield* of(node, items)
   }
 }

@@ -32,6 +32,19 @@ describe.each(KINDS)('what is told on one of two nodes, %s', (kind) => {
     expect(performance.now() - started).toBeLessThan(1_000)
   })
 
+  test('waits once for who does not answer, until that is heard of again', async () => {
+    const { nodes } = await following(kind, { heartbeatMs: 5_000 })
+    const [one, two] = nodes
+    one.stop()
+    expect(saidBy(await call(two, 'tell_tools'))).toBe('0')
+    const started = performance.now()
+    expect(saidBy(await call(two, 'tell_tools'))).toBe('0')
+    await call(two, 'track')
+    expect(performance.now() - started).toBeLessThan(1_500)
+    one.goOn()
+    await expect.poll(async () => saidBy(await call(two, 'tell_tools')), { timeout: 4_000 }).toBe('1')
+  })
+
   test('comes on the stream of a session in the order in which it was said, and so do a ping and its end', async () => {
     const { nodes, ada, stream } = await following(kind)
     const [, two] = nodes
