@@ -101,7 +101,7 @@ export class Server {
     this.#notices = new Notices(this.nodes, listeners, () => this.#context)
     const warnings = new Warnings()
     const streamOf = async (id: string): Promise<SendTo | undefined> => await this.#handles?.wayTo(id)
-    this.#pages = new AskedPages(options, streamOf)
+    this.#pages = new AskedPages(options, { nodes: this.nodes, streamOf })
     this.#context = {
       router,
       pages: new Pages(router.catalogue, router.pageSize),
@@ -294,7 +294,7 @@ export class Server {
 
   /**
    * Tells a client of 2025-11-25 that was asked to open a page that it is done there, by the `elicitationId` of `Elicit.url`.
-   * Resolves to false for an id that this process has not asked for within `requestStateTtlMs`, or without a stream to the client.
+   * Resolves to false for an id that no process has asked for within `requestStateTtlMs`, or without a stream to the client.
    */
   async notifyElicitationComplete(elicitationId: string): Promise<boolean> {
     return await this.#pages.complete(elicitationId)

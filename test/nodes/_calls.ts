@@ -137,7 +137,11 @@ export class NodeSession {
     user: string,
     version = '2025-11-25',
   ): Promise<{ readonly status: number; readonly session: NodeSession }> {
-    const params = { protocolVersion: version, capabilities: { elicitation: {} }, clientInfo: CLIENT }
+    const params = {
+      protocolVersion: version,
+      capabilities: { elicitation: { form: {}, url: {} } },
+      clientInfo: CLIENT,
+    }
     const answer = await open(node.port, legacy('initialize', params, { headers: { authorization: user } }))
     await textOf(answer)
     const id = String(answer.headers['mcp-session-id'])

@@ -13,6 +13,7 @@ import {
   type Router,
   type Server,
   type Session,
+  Tool,
 } from 'phantom-mcp'
 import { natsBackplane } from 'phantom-mcp/nats'
 import { serve } from 'phantom-mcp/node'
@@ -96,6 +97,9 @@ function addTelling(router: Router, server: Server, { name }: NodeSettings): voi
     return 'finished'
   })
   router.tool('who', {}, () => name)
+  const page = Elicit.url('https://example.com/connect', 'Connect your account', { elicitationId: 'page' })
+  router.tool('page', {}, () => Tool.elicitationRequired([page]))
+  router.tool('page_complete', {}, async () => String(await server.notifyElicitationComplete('page')))
   router.tool('pause', {}, async () => {
     await sleep(40)
     return `paused on ${name}`

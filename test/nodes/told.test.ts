@@ -45,6 +45,15 @@ describe.each(KINDS)('what is told on one of two nodes, %s', (kind) => {
     await expect.poll(async () => saidBy(await call(two, 'tell_tools')), { timeout: 4_000 }).toBe('1')
   })
 
+  test('reaches whom another node has asked to open a page', async () => {
+    const { nodes, ada, stream } = await following(kind)
+    const [one, two] = nodes
+    await carries(await ada.call(two, 'page', { id: 1 }), 'https://example.com/connect')
+    expect(saidBy(await call(one, 'page_complete'))).toBe('true')
+    await carries(stream, '"method":"notifications/elicitation/complete","params":{"elicitationId":"page"}')
+    for (const node of nodes) expect(saidBy(await call(node, 'page_complete'))).toBe('false')
+  })
+
   test('comes on the stream of a session in the order in which it was said, and so do a ping and its end', async () => {
     const { nodes, ada, stream } = await following(kind)
     const [, two] = nodes

@@ -1,11 +1,18 @@
 import { notificationMessage } from '../../protocol/jsonrpc.js'
 import type { CallSession } from '../call-session.js'
 import type { Exchange } from '../exchange.js'
+import type { Nodes } from '../nodes.js'
 
 export interface AskedPagesOptions {
   readonly clock: () => number
   /** Milliseconds that a page is remembered for. */
   readonly requestStateTtlMs: number
+}
+
+export interface AskedPagesParts {
+  readonly nodes: Nodes
+  /** The way to the client on the stream of its session. */
+  readonly streamOf: StreamOf
 }
 
 type StreamOf = (sessionId: string) => Promise<((message: string) => Promise<void>) | undefined>
@@ -17,18 +24,21 @@ interface AskedPage {
   call(): CallSession | undefined
 }
 
+/** Milliseconds in which another node has to say whether it has told its client. */
+const TOLD_MS = 2_000
 /** Pages that are remembered; the oldest makes room. */
 const MAX_PAGES = 10_000
 
 /** Who was asked to open which page, so that they can be told when it is done (2025-11-25 client/elicitation). */
 export class AskedPages {
   readonly #options: AskedPagesOptions
-  readonly #streamOf: StreamOf
+  readonly #parts: AskedPagesParts
   readonly #pages = new Map<string, AskedPage>()
 
-  constructor(options: AskedPagesOptions, streamOf: StreamOf) {
+  constructor(options: AskedPagesOptions, parts: AskedPagesParts) {
     this.#options = options
-    this.#streamOf = streamOf
+    this.#parts = parts
+    parts.nodes.on('page-complete', (elicitationId: string) => this.#completeHere(elicitationId))
   }
 
   /** An id names one page: asked for again, it is the last client's. */
@@ -44,6 +54,15 @@ export class AskedPages {
 
   /** Tells who was asked; false when nobody was, or cannot be told any more. */
   async complete(elicitationId: string): Promise<boolean> {
+    const letter = { type: 'page-complete', body: elicitationId }
+    const [here, there] = await Promise.all([
+      this.#completeHere(elicitationId),
+      this.#parts.nodes.askAll<boolean>(letter, TOLD_MS),
+    ])
+    return here || there.includes(true)
+  }
+
+  async #completeHere(elicitationId: string): Promise<boolean> {
     const page = this.#pages.get(elicitationId)
     if (page === undefined) return false
     this.#pages.delete(elicitationId)
@@ -59,7 +78,7 @@ export class AskedPages {
   }
 
   async #wayTo({ sessionId, call }: AskedPage): Promise<((message: string) => Promise<void> | undefined) | undefined> {
-    const stream = sessionId === undefined ? undefined : await this.#streamOf(sessionId)
+    const stream = sessionId === undefined ? undefined : await this.#parts.streamOf(sessionId)
     if (stream !== undefined) return stream
     const session = call()
     if (session === undefined || !(session.shared || (session.canStream && !session.closed))) return undefined
