@@ -33,9 +33,7 @@ function world(changes: Partial<Store> = {}): World {
 }
 
 async function othersOf(nodes: Nodes): Promise<readonly string[]> {
-  const found: string[] = []
-  for await (const node of nodes.others()) found.push(node)
-  return found.sort()
+  return [...(await nodes.others())].sort()
 }
 
 test('the others are found without a look at all that is kept', async () => {

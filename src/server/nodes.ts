@@ -129,13 +129,13 @@ export class Nodes {
   }
 
   /** The others that are alive. */
-  async *others(): AsyncGenerator<string> {
-    if (!this.shared) return
+  async others(): Promise<readonly string[]> {
+    if (!this.shared) return []
     const roll = await this.#roll.read()
     const alive = await Promise.all(roll.names.map((node) => this.isAlive(node)))
     const gone = roll.names.filter((_node, index) => !alive[index])
     if (gone.length > 0) await this.#roll.strike(roll, gone)
-    yield* roll.names.filter((node) => node !== this.id && !gone.includes(node))
+    return roll.names.filter((node) => node !== this.id && !gone.includes(node))
   }
 
   /** Writes to another node, which reads it at once or, should nothing tell it, at its next look. */
@@ -175,7 +175,7 @@ export class Nodes {
     ms: number,
   ): Promise<[string, Answer][]> {
     const answers: [string, Answer][] = []
-    const others = await listOf(this.others())
+    const others = await this.others()
     for (const node of this.#silent) if (!others.includes(node)) this.#silent.delete(node)
     const asking = others.map(async (node) => {
       // A node that has died is waited for once, not until its lease ends; one that is slow is heard of again.
@@ -242,12 +242,6 @@ export class Nodes {
       })
       .catch(this.#options.report)
   }
-}
-
-async function listOf<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
-  const list: Value[] = []
-  for await (const value of values) list.push(value)
-  return list
 }
 
 const leaseOf = (node: string): string => `node/${node}`
