@@ -2,6 +2,9 @@ import type { Awaitable } from '../awaitable.js'
 import { cutPage } from '../router/page.js'
 import type { ExtensionHost } from './extension.js'
 
+/** How long an ending may take once it was told that its time is up: to write down what is left undone. */
+const LAST_MS = 1_000
+
 type Ending = (signal: AbortSignal) => Awaitable<void>
 
 /** What extensions have to finish before the server is closed. */
@@ -17,14 +20,10 @@ export class Endings {
     this.#endings.push(ending)
   }
 
-  /** Runs them all, and waits no longer than `ms`. */
+  /** Runs them all: they are told after `ms` that their time is up, and waited for a second more. */
   async run(ms: number): Promise<void> {
     if (this.#endings.length === 0) return
     const controller = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms)
-    })
     const done = this.#endings.map(async (ending) => {
       try {
         await ending(controller.signal)
@@ -32,10 +31,20 @@ export class Endings {
         this.#report(error)
       }
     })
-    await Promise.race([Promise.all(done), late])
-    clearTimeout(timer)
+    const all = Promise.all(done)
+    await within(ms, all)
     controller.abort()
+    await within(LAST_MS, all)
   }
+}
+
+async function within(ms: number, done: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([done, late])
+  clearTimeout(timer)
 }
 
 export interface HostParts extends Omit<ExtensionHost, 'page' | 'onClose'> {

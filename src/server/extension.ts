@@ -32,7 +32,7 @@ export interface ExtensionHost {
   notifyResourceList(): Promise<number>
   /** Tells the operator of an error that no client sees. */
   report(error: unknown): void
-  /** Called when the server closes. It waits for what this returns for as long as calls may drain; then `signal` is aborted. */
+  /** Called when the server closes. It waits for what this returns for as long as calls may drain; then `signal` is aborted, and there is a second left. */
   onClose(listener: (signal: AbortSignal) => Awaitable<void>): void
 }
 

@@ -21,7 +21,8 @@ interface Running {
   readonly controller: AbortController
   /** Looks whether an answer has come, or the task is over. */
   readonly looks: Set<() => void>
-  done: Promise<void>
+  readonly done: Promise<void>
+  readonly end: () => void
 }
 
 export interface Started {
@@ -46,6 +47,7 @@ export class TaskRunner {
   readonly #reaper: Reaper
   readonly #running = new Map<string, Running>()
   #heard: Promise<unknown> | undefined
+  #closing = false
 
   constructor(host: ExtensionHost, options: RunnerOptions) {
     this.#host = host
@@ -55,7 +57,13 @@ export class TaskRunner {
     // A list lasts for as long as any task on it.
     const keepMs = options.keepMs + 2 * leaseMs
     const roster = new Roster(host, keepMs)
-    this.#node = new WorkingNode(host, { leaseMs, keepMs, roster, tasks: () => this.#running.keys() })
+    this.#node = new WorkingNode(host, {
+      leaseMs,
+      keepMs,
+      roster,
+      tasks: () => this.#running.keys(),
+      onReturn: () => [...this.#running.values()].forEach(this.#look),
+    })
     this.#reaper = new Reaper(host, {
       node: this.#node.id,
       leaseMs,
@@ -65,22 +73,28 @@ export class TaskRunner {
     host.onClose((signal) => this.#close(signal))
   }
 
+  /** What runs may finish; what is left when the time is up is written down as failed. */
   async #close(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#giveUp(), { once: true })
+    this.#closing = true
     await this.#reaper.stop().catch(this.#host.report)
-    await Promise.all([...this.#running.values()].map(({ done }) => done))
-    await this.#node.leave().catch(this.#host.report)
+    const givenUp = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(this.#giveUp()), { once: true })
+    })
+    await Promise.race([this.#finished(), givenUp])
+    if (signal.aborted) await givenUp
+    await this.#node.leave()
     const unsubscribe = await this.#heard?.catch(() => undefined)
     if (typeof unsubscribe === 'function') await unsubscribe()
   }
 
+  async #finished(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ done }) => done))
+  }
+
   /** The task as it is kept; its work begins. @throws McpError `INTERNAL_ERROR`, retryable, when there is no room. */
   async start({ id, work }: Started, call: AnyCall): Promise<Task> {
-    if (this.#running.size >= this.#options.maxRunning) {
-      const data = { reason: 'too_many_tasks', retryable: true }
-      throw new McpError('INTERNAL_ERROR', 'There are too many tasks: try again later', { data })
-    }
-    const running: Running = { controller: new AbortController(), looks: new Set(), done: Promise.resolve() }
+    this.#assertRoom()
+    const running = createRunning()
     this.#running.set(id, running)
     const now = this.#host.now()
     const { keepMs: ttlMs, pollIntervalMs } = this.#options
@@ -93,8 +107,15 @@ export class TaskRunner {
       this.#forget(id)
       throw error
     }
-    running.done = this.#run(work, call, { id, running }).finally(() => this.#forget(id))
+    void this.#run(work, call, { id, running }).finally(() => this.#forget(id))
     return task
+  }
+
+  #assertRoom(): void {
+    if (this.#closing) throw shuttingDown()
+    if (this.#running.size < this.#options.maxRunning) return
+    const data = { reason: 'too_many_tasks', retryable: true }
+    throw new McpError('INTERNAL_ERROR', 'There are too many tasks: try again later', { data })
   }
 
   /** The task where it is the caller's; one whose node is gone has failed. */
@@ -114,12 +135,13 @@ export class TaskRunner {
       ended = record.task.status === 'failed'
       return this.#records.step(record, lostChange())
     })
-    if (changed === undefined && ended) await this.#host.notifyListeners('taskIds', id)
+    if (changed !== undefined) await this.#ringWork(id)
+    else if (ended) await this.#host.notifyListeners('taskIds', id)
   }
 
   async cancel(id: string): Promise<void> {
     await this.#change(id, { status: 'cancelled' })
-    await this.#host.pubSub.publish(TOPIC, id)
+    await this.#ringWork(id)
   }
 
   /** Takes the answers to what is open; the work goes on when nothing is. */
@@ -139,17 +161,27 @@ export class TaskRunner {
       )
       return next && { ...next, answers }
     })
-    await this.#host.pubSub.publish(TOPIC, id)
+    await this.#ringWork(id)
   }
 
-  /** There is no time left for what still runs. */
-  #giveUp(): void {
-    const data = { reason: 'shutting_down', retryable: true }
-    const error = new McpError('INTERNAL_ERROR', 'The server is shutting down: try again', { data })
-    for (const [id, { controller }] of this.#running) {
-      this.#change(id, { status: 'failed', statusMessage: error.message, error }).catch(this.#host.report)
-      controller.abort(new TaskOver(error.message))
-    }
+  /** The work looks for itself when it does not hear this. */
+  async #ringWork(id: string): Promise<void> {
+    await this.#host.pubSub.publish(TOPIC, id).catch(this.#host.report)
+  }
+
+  /** There is no time left for what still runs. @throws when that could not be written: then the node is not struck off. */
+  async #giveUp(): Promise<void> {
+    const error = shuttingDown()
+    const { message: statusMessage } = error
+    const given = [...this.#running].map(async ([id, { controller }]) => {
+      try {
+        await this.#change(id, { status: 'failed', statusMessage, error })
+      } finally {
+        controller.abort(new TaskOver(statusMessage))
+      }
+    })
+    const failed = (await Promise.allSettled(given)).find((one) => one.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   }
 
   async #isWorkedOn({ node, task }: TaskRecord): Promise<boolean> {
@@ -157,14 +189,17 @@ export class TaskRunner {
   }
 
   #listen(): Promise<unknown> {
-    this.#heard ??= this.#host.pubSub.subscribe(TOPIC, (id) => {
-      for (const look of [...(this.#running.get(id)?.looks ?? [])]) look()
-    })
+    this.#heard ??= this.#host.pubSub.subscribe(TOPIC, (id) => this.#look(this.#running.get(id)))
     this.#heard.catch(() => (this.#heard = undefined))
     return this.#heard
   }
 
+  readonly #look = (running: Running | undefined): void => {
+    for (const look of [...(running?.looks ?? [])]) look()
+  }
+
   #forget(id: string): void {
+    this.#running.get(id)?.end()
     this.#running.delete(id)
     if (this.#running.size === 0) this.#node.rest()
   }
@@ -318,9 +353,22 @@ export class TaskRunner {
 
   async #update(id: string, change: RecordChange): Promise<TaskRecord | undefined> {
     const changed = await this.#records.update(id, change)
-    if (changed !== undefined) this.#host.notifyListeners('taskIds', id).catch(this.#host.report)
+    if (changed !== undefined) await this.#host.notifyListeners('taskIds', id).catch(this.#host.report)
     return changed
   }
+}
+
+function createRunning(): Running {
+  let end = (): void => undefined
+  const done = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  return { controller: new AbortController(), looks: new Set(), done, end }
+}
+
+function shuttingDown(): McpError {
+  const data = { reason: 'shutting_down', retryable: true }
+  return new McpError('INTERNAL_ERROR', 'The server is shutting down: try again', { data })
 }
 
 function lostChange(): TaskChange {

@@ -9,6 +9,8 @@ export interface WorkingNodeOptions {
   readonly roster: Roster
   /** The ids of the tasks that it works on. */
   readonly tasks: () => Iterable<string>
+  /** Called when it may have counted as gone, and its tasks as lost. */
+  readonly onReturn: () => void
 }
 
 /** This node, as far as others have to know of it: that it is alive, for as long as it works on something, and on what. */
@@ -61,12 +63,15 @@ export class WorkingNode {
   }
 
   async #claim(): Promise<void> {
-    const { leaseMs } = this.#options
+    const { leaseMs, onReturn } = this.#options
     const began = this.#host.now()
     await this.#host.store.claim(leaseOf(this.id), this.id, leaseMs)
-    // It may have counted as gone meanwhile, and have been struck off.
-    if (this.#host.now() - this.#claimed > leaseMs) this.#entered = undefined
+    const wasAway = this.#host.now() - this.#claimed > leaseMs
     this.#claimed = began
+    if (!wasAway) return
+    // It may have been struck off.
+    this.#entered = undefined
+    onReturn()
   }
 
   /** The lease is there before it, so that nobody finds it without one; so is the list. */

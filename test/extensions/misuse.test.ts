@@ -106,7 +106,17 @@ test('an extension is attached to each server, and may finish its work before th
     await new Promise((resolve) => setTimeout(resolve, 10))
     steps.push('finished')
   })
-  await servers[0]?.close()
-  expect(steps).toEqual(['finished'])
+  weather.hosts[0]?.onClose((signal) => {
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        setTimeout(() => {
+          steps.push('written down')
+          resolve()
+        }, 20)
+      })
+    })
+  })
+  await servers[0]?.close({ drainMs: 30 })
+  expect(steps).toEqual(['finished', 'written down'])
   await servers[1]?.close()
 })

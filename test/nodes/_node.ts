@@ -141,7 +141,7 @@ async function openBackplane({ backplane }: NodeSettings): Promise<Backplane> {
 }
 
 /** Gates that handlers wait at. */
-function openGates(): (name: string) => Promise<void> {
+export function openGates(): (name: string) => Promise<void> {
   const gates = new Map<string, { readonly promise: Promise<void>; open(): void }>()
   const gateOf = (name: string) => {
     let open = (): void => undefined

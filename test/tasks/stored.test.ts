@@ -211,6 +211,25 @@ describe('tasks of several nodes', () => {
     await other.close()
   })
 
+  test('are not begun by calls that run while their server is closed', async () => {
+    const { router, jobs } = storedApp()
+    const server = createServer(router)
+    let goOn = (): void => undefined
+    router.tool('later', {}, async (_params, session) => {
+      await new Promise<void>((resolve) => {
+        goOn = resolve
+      })
+      return jobs.start(session, () => 'done')
+    })
+    const client = await connect(server, { capabilities: CAPABILITIES })
+    const call = client.callTool('later').catch((error: unknown) => error)
+    await expect.poll(() => goOn.length === 1).toBe(true)
+    const closed = server.close()
+    goOn()
+    expect(await call).toMatchObject({ code: -32603, data: { reason: 'shutting_down', retryable: true } })
+    await closed
+  })
+
   test('are finished before their server is closed, where there is time', async () => {
     const backplane = memoryBackplane()
     const { router, works } = storedApp()
