@@ -60,7 +60,6 @@ async function open({ engine, url }: TaskNodeSettings): Promise<{ backplane: Bac
 
 function addJobs(router: Router, jobs: StoredTasks, { name, effects }: TaskNodeSettings): void {
   const passing = openGates()
-  const effect = (what: string): void => appendFileSync(effects, `${what} on ${name}\n`)
   router.tool('wait', { task: 'required' }, (_params, session) =>
     jobs.start(session, async (task) => {
       task.signal.addEventListener('abort', () => console.log(`aborted ${task.id}`))
@@ -78,10 +77,21 @@ function addJobs(router: Router, jobs: StoredTasks, { name, effects }: TaskNodeS
     }),
   )
   router.tool('sleep', { task: 'required', input: { ms: field.integer({ required: true }) } }, ({ ms }, session) =>
-    jobs.start(session, async (task) => {
-      await new Promise((resolve) => setTimeout(resolve, ms))
-      effect(task.id)
+    jobs.start(session, async () => {
+      await elapsed(ms)
       return `slept on ${name}`
     }),
   )
+  router.tool('batch', { task: 'required', input: { ms: field.integer({ required: true }) } }, ({ ms }, session) =>
+    jobs.start(session, async (task) => {
+      await passing('batch')
+      await elapsed(ms)
+      appendFileSync(effects, `${task.id} on ${name}\n`)
+      return `worked on by ${name}`
+    }),
+  )
+}
+
+function elapsed(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
