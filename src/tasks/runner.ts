@@ -127,16 +127,13 @@ export class TaskRunner {
     return (lost ?? (await this.#records.read(id)))?.task
   }
 
-  /** Ends a task of a node that is gone. Whoever was about to tell that it had ended so may be gone, too. */
+  /** Ends a task of a node that is gone. That may have ended it itself, and have gone before it could tell. */
   async #endLost(id: string, node: string): Promise<void> {
-    let ended = false
-    const changed = await this.#update(id, (record) => {
-      if (record.node !== node) return undefined
-      ended = record.task.status === 'failed'
-      return this.#records.step(record, lostChange())
-    })
-    if (changed !== undefined) await this.#ringWork(id)
-    else if (ended) await this.#host.notifyListeners('taskIds', id)
+    const changed = await this.#update(id, (record) =>
+      record.node === node ? this.#records.step(record, lostChange()) : undefined,
+    )
+    if (changed === undefined) await this.#host.notifyListeners('taskIds', id)
+    else await this.#ringWork(id)
   }
 
   async cancel(id: string): Promise<void> {

@@ -114,6 +114,26 @@ describe('tasks of a node that is gone', () => {
     for (const task of told(second.client)) expect(task).toMatchObject(LOST)
   })
 
+  test('are told of, if they have ended otherwise and their node died before it could tell', async () => {
+    const app = storedApp({ leaseMs: LEASE_MS })
+    let release = (): void => undefined
+    app.works.set('wait', () => new Promise((resolve) => (release = () => resolve('done'))))
+    const backplane = shared()
+    const pubSub: Backplane['pubSub'] = {
+      publish: () => new Promise(() => undefined),
+      subscribe: (topic, listener) => backplane.pubSub.subscribe(topic, listener),
+    }
+    const silent = { store: backplane.store, pubSub }
+    const [dying, living] = [await node(app, silent), await node(app, backplane)]
+    const id = await begin(dying.client, 'wait')
+    await follow(living.client, [id])
+    release()
+    await expect.poll(async () => (await get(living.client, id))['status']).toBe('completed')
+    dying.cut()
+    expect(told(living.client)).toEqual([])
+    await expect.poll(() => told(living.client), { timeout: 2000 }).toMatchObject([{ status: 'completed' }])
+  })
+
   test('end after a start of all nodes, too', async () => {
     const app = storedApp({ leaseMs: LEASE_MS })
     hanging(app)
