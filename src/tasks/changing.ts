@@ -29,6 +29,6 @@ interface ChangeOptions {
   readonly change: ValueChange
 }
 
-function elapsed(ms: number): Promise<void> {
+export function elapsed(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -137,6 +137,9 @@ export const Task: TaskBuilders = {
   },
 }
 
+/** Whether `Task.id` could have made it. */
+export const isTaskId = (id: string): boolean => /^[0-9a-f]{64}$/.test(id)
+
 function marksOf(facts: object): PropertyDescriptorMap {
   const { [BUILT]: mark, extension, resultType, value } = toolOutcome(TASKS, 'task', facts)
   return {

@@ -7,8 +7,8 @@ import type { Session } from '../router/session.js'
 import type { ExtensionHost } from '../server/extension.js'
 import { type Asking, type TaskKeeper, Tasks } from './extension.js'
 import { type RunnerOptions, type Started, TaskRunner } from './runner.js'
-import { TASKS, Task, toCreated } from './task.js'
-import { inCall, type TaskWork } from './work.js'
+import { isTaskId, TASKS, Task, toCreated } from './task.js'
+import { inCall, runWork, type TaskWork } from './work.js'
 
 /** How an application that keeps its tasks itself answers for them. */
 export interface TaskCallbacks<Assigns extends object = object> {
@@ -60,8 +60,8 @@ class StoreKeeper<Assigns extends object> implements TaskKeeper<Assigns> {
     this.#runners.set(host, new TaskRunner(host, this.#options))
   }
 
-  get(id: string, session: Session<Assigns>, host: ExtensionHost): Promise<Task | undefined> {
-    return this.#of(host).find(id, session as never)
+  async get(id: string, session: Session<Assigns>, host: ExtensionHost): Promise<Task | undefined> {
+    return isTaskId(id) ? await this.#of(host).find(id, session as never) : undefined
   }
 
   update(task: Task, inputResponses: Json, { host }: Asking<Assigns>): Promise<void> {
@@ -72,13 +72,14 @@ class StoreKeeper<Assigns extends object> implements TaskKeeper<Assigns> {
     return this.#of(host).cancel(task.id)
   }
 
-  answer(value: unknown, call: OutcomeCall<Assigns, ExtensionHost>): Promise<OutcomeAnswer> | undefined {
-    return isStarted(value) ? this.#start(value, call) : undefined
+  answer(value: unknown, call: OutcomeCall<Assigns, ExtensionHost>): Promise<OutcomeAnswer> {
+    if (isStarted(value)) return this.#start(value, call)
+    throw new TypeError(`tool '${call.tool.name}' must answer with jobs.start: only such tasks are in the store`)
   }
 
   async #start(started: Started, call: OutcomeCall<Assigns, ExtensionHost>): Promise<OutcomeAnswer> {
     if (!this.supported(call.session)) {
-      const value = await started.work(inCall(started.id, call.session as never))
+      const value = await runWork(started.work, inCall(started.id, call.session as never))
       return { value }
     }
     return { members: toCreated(await this.#of(call.host).start(started, call as never)) }

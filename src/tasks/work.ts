@@ -1,4 +1,5 @@
 import type { Awaitable } from '../awaitable.js'
+import { isToolOutcome } from '../router/extension-outcome.js'
 import type { Answer, Question } from '../router/question.js'
 import type { Session } from '../router/session.js'
 
@@ -25,6 +26,13 @@ export type TaskWork = (task: RunningTask) => Awaitable<unknown>
 /** What `session.signal`'s counterpart of a task is aborted with. */
 export class TaskOver extends Error {
   override readonly name = 'AbortError'
+}
+
+/** @throws TypeError where the work returns another task: there is one call, and one end. */
+export async function runWork(work: TaskWork, task: RunningTask): Promise<unknown> {
+  const value = await work(task)
+  if (isToolOutcome(value)) throw new TypeError('jobs.start: the work of a task must not return another task')
+  return value
 }
 
 /** The same work inside of a call, for a client without tasks. */
