@@ -9,6 +9,8 @@ import { type RunningTask, runWork, TaskOver, type TaskWork } from './work.js'
 
 export interface LiveTaskOptions {
   readonly id: string
+  /** Who has made it. */
+  readonly principal: string | null
   readonly records: TaskRecords
   readonly report: (error: unknown) => void
 }
@@ -34,6 +36,7 @@ const MAX_RESULT_CHARACTERS = 8_388_608
 /** A task that this node works on. */
 export class LiveTask {
   readonly id: string
+  readonly principal: string | null
   /** Resolves when it has ended here. */
   readonly done: Promise<void>
   readonly #options: LiveTaskOptions
@@ -52,6 +55,7 @@ export class LiveTask {
 
   constructor(options: LiveTaskOptions) {
     this.id = options.id
+    this.principal = options.principal
     this.#options = options
     this.done = new Promise((resolve) => {
       this.#leave = resolve
@@ -133,8 +137,8 @@ export class LiveTask {
     const { signal } = this.#controller
     const { report } = this.#options
     try {
-      const value = await untilAborted(signal, runWork(work, this.#seenBy(call.session)))
-      const result = toJson(await call.result(value))
+      const made = runWork(work, this.#seenBy(call.session)).then((value) => call.result(value))
+      const result = toJson(await untilAborted(signal, made))
       const statusMessage = this.#untold
       return { status: 'completed', result, ...(statusMessage !== undefined && { statusMessage }) }
     } catch (error) {
@@ -163,7 +167,7 @@ export class LiveTask {
       id: this.id,
       signal: this.#controller.signal,
       progress: (progress, total, message) =>
-        this.#progress(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`)),
+        this.#progress(String(message ?? (total === undefined ? progress : `${progress} of ${total}`))),
       ask: (question) => {
         const answer = this.#ask(question, session)
         // Work that does not wait for it must not bring the process down when the task is over.

@@ -70,7 +70,8 @@ export class Reaper {
     const { mine } = await this.#host.store.claim(KEY, own, leaseMs)
     if (!(this.#isSteady() && mine)) return
     for (const [node, mark] of await roster.all()) {
-      if (node !== own && (await this.isGone(node))) await this.#bury(node, mark)
+      // One that cannot be seen to keeps nobody from the others.
+      if (node !== own && (await this.isGone(node))) await this.#bury(node, mark).catch(this.#host.report)
     }
   }
 
@@ -80,8 +81,12 @@ export class Reaper {
     const { store } = this.#host
     const list = await store.get(listOf(node))
     const ids = list === undefined ? [] : (JSON.parse(list.value) as string[])
-    for (let from = 0; from < ids.length; from += AT_ONCE)
-      await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => end(id, node)))
+    const failed: PromiseRejectedResult[] = []
+    for (let from = 0; from < ids.length; from += AT_ONCE) {
+      const ended = await Promise.allSettled(ids.slice(from, from + AT_ONCE).map((id) => end(id, node)))
+      failed.push(...ended.filter((one) => one.status === 'rejected'))
+    }
+    if (failed[0] !== undefined) throw failed[0].reason
     if (list !== undefined) await store.delete(listOf(node), list.revision)
     await roster.strike(node, mark)
   }

@@ -15,6 +15,7 @@ export interface RunnerOptions {
   readonly pollIntervalMs: number
   readonly leaseMs: number
   readonly maxRunning: number
+  readonly maxPerPrincipal: number
 }
 
 export interface Started {
@@ -88,14 +89,14 @@ export class TaskRunner {
 
   /** The task as it is kept; its work begins. @throws McpError `INTERNAL_ERROR`, retryable, when there is no room. */
   async start({ id, work }: Started, call: AnyCall): Promise<Task> {
-    this.#assertRoom()
-    const live = new LiveTask({ id, records: this.#records, report: this.#host.report })
+    const { principal } = call.session
+    this.#assertRoom(principal)
+    const live = new LiveTask({ id, principal, records: this.#records, report: this.#host.report })
     this.#running.set(id, live)
     this.#looks ??= setInterval(() => void this.#lookAtAll(), LOOK_MS)
     const now = this.#host.now()
     const { keepMs: ttlMs, pollIntervalMs } = this.#options
     const task = Task.build({ id, status: 'working', createdAt: now, ttlMs, pollIntervalMs })
-    const { principal } = call.session
     try {
       await Promise.all([this.#node.hold(), this.#listen()])
       await this.#records.create({ task, principal, node: this.#node.id, asked: 0, answers: {} })
@@ -107,11 +108,17 @@ export class TaskRunner {
     return task
   }
 
-  #assertRoom(): void {
+  #assertRoom(principal: string | null): void {
     if (this.#closing) throw shuttingDown()
-    if (this.#running.size < this.#options.maxRunning) return
+    const { maxRunning, maxPerPrincipal } = this.#options
+    if (this.#running.size < maxRunning && this.#runningOf(principal) < maxPerPrincipal) return
     const data = { reason: 'too_many_tasks', retryable: true }
     throw new McpError('INTERNAL_ERROR', 'There are too many tasks: try again later', { data })
+  }
+
+  #runningOf(principal: string | null): number {
+    if (principal === null) return 0
+    return [...this.#running.values()].filter((live) => live.principal === principal).length
   }
 
   /** The task where it is the caller's; one whose node is gone has failed. */

@@ -39,10 +39,12 @@ export interface StoredTaskOptions {
   readonly leaseMs?: number
   /** Tasks that one node works on at once; one more call is refused, retryable. @default 1_000 */
   readonly maxRunning?: number
+  /** The same of one caller, so that nobody takes what is there for all. Callers without a principal are not counted. @default 100 */
+  readonly maxPerPrincipal?: number
 }
 
 const CALLBACKS = ['get', 'update', 'cancel', 'authorizeSubscriptions'] as const
-const STORED = ['store', 'ttlMs', 'pollIntervalMs', 'leaseMs', 'maxRunning']
+const STORED = ['store', 'ttlMs', 'pollIntervalMs', 'leaseMs', 'maxRunning', 'maxPerPrincipal']
 const DAY_MS = 86_400_000
 
 /** Keeps tasks in the store of each server that runs the router. */
@@ -140,10 +142,11 @@ export function tasks<Assigns extends object>(options: StoredTaskOptions | TaskC
 function inStore<Assigns extends object>(options: StoredTaskOptions): StoredTasks<Assigns> {
   assertOptions('tasks', options, STORED)
   if (options.store !== true) throw new TypeError('tasks: store must be true; leave it out to keep tasks yourself')
-  assertCounts('tasks', options, ['ttlMs', 'maxRunning'])
+  assertCounts('tasks', options, ['ttlMs', 'maxRunning', 'maxPerPrincipal'])
   assertTimes('tasks', options, ['pollIntervalMs', 'leaseMs'])
-  const { ttlMs: keepMs = DAY_MS, pollIntervalMs = 1000, leaseMs = 10_000, maxRunning = 1000 } = options
-  return new StoredTasks(new StoreKeeper({ keepMs, pollIntervalMs, leaseMs, maxRunning }))
+  const { ttlMs: keepMs = DAY_MS, pollIntervalMs = 1000, leaseMs = 10_000 } = options
+  const { maxRunning = 1000, maxPerPrincipal = 100 } = options
+  return new StoredTasks(new StoreKeeper({ keepMs, pollIntervalMs, leaseMs, maxRunning, maxPerPrincipal }))
 }
 
 function toKeeper<Assigns extends object>(callbacks: TaskCallbacks<Assigns>): TaskKeeper<Assigns> {

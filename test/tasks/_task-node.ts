@@ -27,7 +27,7 @@ const NAME = Elicit.form({ message: 'Your name?', fields: { name: field.string({
 export async function runTaskNode(): Promise<void> {
   const settings = JSON.parse(process.env['NODE_SETTINGS'] ?? '') as TaskNodeSettings
   const { leaseMs, drainMs } = settings
-  const jobs = tasks({ store: true, leaseMs, pollIntervalMs: 100 })
+  const jobs = tasks({ store: true, leaseMs, pollIntervalMs: 100, maxPerPrincipal: 1_000 })
   const router = createRouter({
     name: 'task-nodes',
     version: '1.0.0',

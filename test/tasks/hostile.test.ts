@@ -1,4 +1,4 @@
-import { createServer, type Json, McpError, memoryBackplane, type Server, Tool } from 'phantom-mcp'
+import { createRouter, createServer, type Json, McpError, memoryBackplane, type Server, Tool } from 'phantom-mcp'
 import type { RunningTask } from 'phantom-mcp/tasks'
 import { connect, type TestClient } from 'phantom-mcp/testing'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -192,6 +192,34 @@ describe('too much', () => {
     expect(ofTask(calls, 'get').length - before).toBeLessThan(40)
   })
 
+  test('one caller does not take the room of all', async () => {
+    const app = storedApp({ maxRunning: 10, maxPerPrincipal: 3 })
+    app.works.set('hang', () => new Promise(() => undefined))
+    let user: string | null = 'ada'
+    const users = createRouter({
+      name: 'users',
+      version: '1.0.0',
+      extensions: [app.jobs],
+      connect: (session) => session,
+      principal: () => user,
+    })
+    users.mount('in', app.router)
+    const server = createServer(users)
+    undo.push(() => server.close({ drainMs: 20 }))
+    const begunBy = async (who: string | null, count: number): Promise<number> => {
+      user = who
+      const client = await connect(server, { capabilities: CAPABILITIES })
+      const calls = Array.from({ length: count }, () => client.callTool('in_job', { work: 'hang' }))
+      const settled = await Promise.allSettled(calls)
+      for (const one of settled)
+        if (one.status === 'rejected') expect(one.reason).toMatchObject({ data: { reason: 'too_many_tasks' } })
+      return settled.filter(({ status }) => status === 'fulfilled').length
+    }
+    expect(await begunBy('eve', 20)).toBe(3)
+    expect(await begunBy('ada', 2)).toBe(2)
+    expect(await begunBy(null, 20)).toBe(5)
+  })
+
   test('progress is written now and then, and its last word counts', async () => {
     const app = storedApp()
     app.works.set('flood', async (task) => {
@@ -233,6 +261,14 @@ describe('work', () => {
     ['returns a bigint', () => ({ big: 1n }), { status: 'failed', error: { code: -32603 } }],
     ['returns a symbol', () => Symbol('x'), { status: 'failed', error: { code: -32603 } }],
     ['returns a function', () => () => 1, { status: 'failed', error: { code: -32603 } }],
+    [
+      'says how far it is with what is no text',
+      async (task) => {
+        for (let step = 0; step < 2; step++) await task.progress(1, 2, { step } as never)
+        throw new Error('over')
+      },
+      { status: 'failed', statusMessage: 'Internal error' },
+    ],
     [
       'returns more than a store takes',
       () => 'x'.repeat(9_000_000),

@@ -134,6 +134,18 @@ describe('tasks of a node that is gone', () => {
     await expect.poll(() => told(living.client), { timeout: 2000 }).toMatchObject([{ status: 'completed' }])
   })
 
+  test('end though one of them cannot be read', async () => {
+    const app = storedApp({ leaseMs: LEASE_MS })
+    hanging(app)
+    const backplane = shared()
+    const [dying, living] = [await node(app, backplane), await node(app, backplane)]
+    const ids = [await begin(dying.client, 'hang'), await begin(dying.client, 'hang')] as const
+    await follow(living.client, ids)
+    dying.cut()
+    await backplane.store.set(`io.modelcontextprotocol/tasks:task:${ids[0]}`, 'nothing of ours', { ttlMs: 10_000 })
+    await expect.poll(() => told(living.client), { timeout: 2000 }).toMatchObject([{ taskId: ids[1], ...LOST }])
+  })
+
   test('end after a start of all nodes, too', async () => {
     const app = storedApp({ leaseMs: LEASE_MS })
     hanging(app)
