@@ -1,7 +1,8 @@
 import { type Backplane, createRouter, memoryBackplane, type RouterOptions, type Store } from 'phantom-mcp'
 import { describe, expect, test } from 'vitest'
-import { codeOf, dataOf, initialize, type Json, legacy, modern, TARGETS, target } from '../http/_http.js'
-import { type Assigns, as, beginAs, getStream, openApp, pipe, usersApp } from './_sessions.js'
+import { gate, PATIENT } from '../_messages.js'
+import { afterTest, codeOf, dataOf, initialize, type Json, legacy, modern, TARGETS, target } from '../http/_http.js'
+import { type Assigns, as, beginAs, getStream, openApp, pipe, settle, usersApp } from './_sessions.js'
 
 const never = (): Promise<never> => new Promise(() => undefined)
 const TIMED_OUT = { reason: 'callback_timeout', retryable: true }
@@ -146,6 +147,38 @@ describe('what never settles', () => {
     slow.add('ana')
     expect(await on.server.notifyResourcesUpdated(['notes://plain'])).toBe(1)
     expect(on.errors.splice(0)).toHaveLength(1)
+  })
+
+  test('a listen whose client has gone meanwhile costs nobody anything', async () => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown): void => void unhandled.push(error)
+    process.on('unhandledRejection', note)
+    afterTest(() => void process.off('unhandledRejection', note))
+    const asked = gate()
+    const authorizeResourceSubscriptions = (): Promise<never> => {
+      asked.open()
+      return never()
+    }
+    const told: string[] = []
+    const take = ({ event }: { readonly event: string }): void => void told.push(event)
+    const logger = { debug: take, info: take, warn: take, error: take }
+    const on = await target('node', openApp({ authorizeResourceSubscriptions }).router, {
+      server: { ...server, logger },
+    })
+    const controller = new AbortController()
+    const sent = modern('subscriptions/listen', { notifications: { resourceSubscriptions: ['notes://plain'] } })
+    const gone = fetch(on.serving?.url ?? '', {
+      method: 'POST',
+      headers: sent.headers as Record<string, string>,
+      body: String(sent.body),
+      signal: controller.signal,
+    }).catch(() => 'gone')
+    await asked.promise
+    controller.abort()
+    expect(await gone).toBe('gone')
+    await expect.poll(() => told, PATIENT).toContain('callback_timed_out')
+    await settle(on)
+    expect(unhandled).toEqual([])
   })
 
   test('connect on a pipe makes serving it reject', async () => {

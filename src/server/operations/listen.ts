@@ -71,7 +71,10 @@ class Listening implements Listener {
     this.#session.watchClient()
     return new Promise((resolve) => {
       this.#answer = resolve
-      this.#begin(asked).catch((error: unknown) => this.#settle(Promise.reject(error)))
+      this.#begin(asked).catch((error: unknown) => {
+        // Nobody else would take the rejection when the client has gone meanwhile.
+        if (this.#answer !== undefined) this.#settle(Promise.reject(error))
+      })
     })
   }
 
