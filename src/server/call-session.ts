@@ -329,6 +329,8 @@ export class CallSession extends AskingSession implements Session {
   /** Nothing is sent for this call any more. */
   close(): void {
     this.#over = true
+    // A middleware may end the call of what is still open.
+    this.open?.end()
     // While the handler waits for its client the call is not over, only this request.
     if (this.thread?.phase !== 'parked') this.#tellOver()
     this.#goesOn?.close()

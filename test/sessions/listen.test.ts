@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { createRouter, createServer } from 'phantom-mcp'
+import { createRouter, createServer, McpError } from 'phantom-mcp'
 import { serveStdio } from 'phantom-mcp/stdio'
 import { describe, expect, test } from 'vitest'
 import { gate, META, PATIENT } from '../_messages.js'
@@ -229,6 +229,29 @@ describe('subscriptions/listen over HTTP', () => {
     await expect.poll(() => listenersOf(on), PATIENT).toBe(0)
     // Its place is free.
     expect((await listenStream(on, {}, { headers: as('ana') })).status).toBe(200)
+  })
+
+  test('ends with its call, also when a middleware ends that', async () => {
+    const given = gate()
+    const app = usersApp({
+      middleware: [
+        async (_session, next) => {
+          const result = next()
+          await Promise.race([result, given.promise])
+          throw new McpError('INTERNAL_ERROR', 'too slow')
+        },
+      ],
+    })
+    const on = await target('node', app.router, { server: { maxListens: 1 } })
+    const stream = await listenStream(on, { toolsListChanged: true }, { headers: as('ana') })
+    expect(listenersOf(on)).toBe(1)
+    given.open()
+    await expect.poll(() => stream.ended, PATIENT).toBe(true)
+    expect(stream.methods).toEqual([ACK, 'answer'])
+    expect(listenersOf(on)).toBe(0)
+    // Its place is free.
+    const next = await listenStream(on, {}, { headers: as('ana') })
+    expect(next.methods[0]).toBe(ACK)
   })
 
   test('ends with its result, then the stream, when the server closes', async () => {

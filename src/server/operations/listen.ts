@@ -86,7 +86,6 @@ class Listening implements Listener {
   end(): void {
     if (this.#answer === undefined) return
     if (this.#lists === undefined) return this.#settle(Promise.reject(shuttingDown()))
-    this.#context.listeners.remove(this)
     // Both the cancellation page and the subscriptions page are met so: the notification first, the result behind it.
     const { shared, requestId } = this.#session
     if (shared) void this.#session.notify('notifications/cancelled', { requestId })
@@ -102,6 +101,7 @@ class Listening implements Listener {
     const resolve = this.#answer
     if (resolve === undefined) return
     this.#answer = undefined
+    this.#context.listeners.remove(this)
     this.#context.listens.leave(this.access.principal)
     this.#added?.close()
     resolve(answer)
