@@ -61,7 +61,7 @@ export class Channels {
       forget()
       callStreams.ended(key)
       this.#calls.delete(keyOf(session.id, channel.log.name))
-      if (session.ended) this.#drop(channel.log)
+      if (session.gone) this.#drop(channel.log)
       else this.#keep(channel.log)
     }
     return channel

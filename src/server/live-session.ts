@@ -23,7 +23,7 @@ export class LiveSession {
   keptUntilMs = 0
   /** The last write of its record. */
   written: Promise<unknown> | undefined
-  ended = false
+  #over: Ending | undefined
   #onEnd: readonly EndListener[] = NOBODY
 
   constructor(id: string, codec: Codec, principal: string | null) {
@@ -35,6 +35,16 @@ export class LiveSession {
   /** Whether no request and no connection uses it: a call that waits for who has gone does not count. */
   get idle(): boolean {
     return this.holds === (this.stream?.attached === false ? 1 : 0) + (this.client.calls?.deserted ?? 0)
+  }
+
+  /** Whether it is over here. */
+  get ended(): boolean {
+    return this.#over !== undefined
+  }
+
+  /** Whether it is over everywhere. */
+  get gone(): boolean {
+    return this.#over === 'ended'
   }
 
   /** Returns the way to stop being told. */
@@ -58,7 +68,7 @@ export class LiveSession {
   }
 
   #close(how: Ending): void {
-    this.ended = true
+    this.#over = how
     this.stream?.over(how)
     for (const listener of this.#onEnd) listener(how)
   }

@@ -1,8 +1,9 @@
 import { memoryBackplane } from 'phantom-mcp'
 import { expect, test } from 'vitest'
+import { PATIENT } from '../_messages.js'
 import { askingRouter } from '../asking/_asking.js'
 import { legacy, target } from '../http/_http.js'
-import { beginAs, sessionStream } from './_sessions.js'
+import { beginAs, sessionStream, slowBackplane } from './_sessions.js'
 
 test('a session that has ended leaves nothing behind in what nodes share', async () => {
   const { local: _local, ...backplane } = memoryBackplane()
@@ -58,4 +59,23 @@ test('a session that ends while its stream is on the way to a node has none ther
   for await (const stream of on.server.tracker.streams()) tracked.push(stream)
   for await (const listener of on.server.tracker.listeners()) tracked.push(listener)
   expect(tracked).toEqual([])
+})
+
+test('a call that is aborted when its node closes is told elsewhere to a client that has let go', async () => {
+  const { local: _local, ...backplane } = slowBackplane()
+  const router = askingRouter()
+  router.tool('polled', {}, async (_params, session) => {
+    await session.finish()
+    await new Promise((resolve) => session.signal.addEventListener('abort', resolve))
+  })
+  const on = await target('node', router, { server: { backplane } })
+  const other = await target('node', router, { server: { backplane } })
+  const { headers } = await beginAs(on)
+  const polled = await on.send(legacy('tools/call', { name: 'polled' }, { id: 7, headers }))
+  const [, last = ''] = /^id: (.*)$/m.exec(polled.text) ?? []
+  await on.server.close({ drainMs: 10 })
+  const gone = { ...headers, accept: 'text/event-stream', 'last-event-id': last }
+  await expect
+    .poll(async () => (await other.send({ method: 'GET', headers: gone })).message, PATIENT)
+    .toMatchObject({ id: 7, error: { code: -32603, data: { reason: 'shutting_down', retryable: true } } })
 })
