@@ -2,6 +2,7 @@ import type { Store } from '../backplane/store.js'
 import type { RequestId } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
 import type { CallStreams } from './call-streams.js'
+import { DoneLogs } from './done-logs.js'
 import { EventChannel, type EventSink } from './event-channel.js'
 import type { Listener, Listeners } from './listeners.js'
 import { type Ending, type LiveSession, SessionStream } from './live-session.js'
@@ -13,9 +14,6 @@ import type { TrackedStream } from './tracker.js'
 
 /** The name of the stream that belongs to no call. */
 const SESSION_STREAM = 'session'
-
-/** Characters that the logs of this node's calls that are done may have together. */
-const MAX_DONE = 67_108_864
 
 export interface ChannelsOptions {
   readonly store: Store
@@ -36,12 +34,11 @@ export class Channels {
   readonly #options: ChannelsOptions
   /** Streams of calls that run here. */
   readonly #calls = new Map<string, EventChannel>()
-  /** Logs of calls that are done, the oldest first. */
-  readonly #done: StreamLog[] = []
-  #doneSize = 0
+  readonly #done: DoneLogs
 
   constructor(options: ChannelsOptions) {
     this.#options = options
+    this.#done = new DoneLogs(options.resume.ttlMs, (log) => this.#drop(log))
     options.owners.onYield((id, takeOver) => this.#yield(id, takeOver))
   }
 
@@ -62,24 +59,12 @@ export class Channels {
       callStreams.ended(key)
       this.#calls.delete(keyOf(session.id, channel.log.name))
       if (session.gone) this.#drop(channel.log)
-      else this.#keep(channel.log)
+      else this.#done.keep(channel.log)
     }
     return channel
   }
 
-  /** Who comes back to a call that is done gets the rest of it, as long as not too many others are done since. */
-  #keep(log: StreamLog): void {
-    this.#done.push(log)
-    this.#doneSize += log.size
-    while (this.#doneSize > MAX_DONE) {
-      const oldest = this.#done.shift()
-      if (oldest === undefined) return
-      this.#doneSize -= oldest.size
-      this.#drop(oldest)
-    }
-  }
-
-  #drop(log: StreamLog): void {
+  #drop(log: Pick<StreamLog, 'drop'>): void {
     log.drop().catch(this.#options.report)
   }
 
