@@ -102,6 +102,8 @@ export class EventChannel {
       this.#sink = sink
       this.#retryMs = retryMs ?? this.#retryMs
       if (after !== undefined && (await this.#replay(after))) return
+      // It has ended while its client was let in, and its log has gone with it.
+      if (this.#ended) return this.#disconnect()
       const missed = after !== undefined && !this.log.isLast(after)
       if (prime) await this.#write({ id: await this.#kept(() => this.log.prime()), message: undefined, end: false })
       if (missed) onMissed?.()

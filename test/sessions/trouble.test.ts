@@ -342,3 +342,32 @@ describe('a client that comes and goes', () => {
     expect([listenersOf(on), on.errors]).toEqual([1, []])
   })
 })
+
+test('who goes on with a call of a session that ends meanwhile is let go', async () => {
+  const asked = gate()
+  const mayGoOn = gate()
+  const inner = memoryBackplane()
+  const store = new Proxy(inner.store, {
+    get: (of, name: Name) => {
+      const value = (of[name] as (...given: unknown[]) => unknown).bind(of)
+      if (name !== 'readAfter') return value
+      return async (...given: unknown[]) => {
+        const part = await value(...given)
+        asked.open()
+        await mayGoOn.promise
+        return part
+      }
+    },
+  })
+  const app = openApp()
+  const on = await target('node', app.router, { server: { backplane: { ...inner, store } } })
+  const { headers } = await beginAs(on)
+  const { stream } = await heldStream(on, app, { tag: 'a', headers })
+  const goesOn = getStream(on, headers, stream.lastId)
+  await asked.promise
+  expect((await on.send({ method: 'DELETE', headers })).status).toBe(204)
+  await expect.poll(() => stream.over, PATIENT).toBe(true)
+  mayGoOn.open()
+  const late = await goesOn
+  await expect.poll(() => late.over, PATIENT).toBe(true)
+})
