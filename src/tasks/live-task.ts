@@ -4,7 +4,7 @@ import { type Answer, missingCapabilities, type Question } from '../router/quest
 import type { Session } from '../router/session.js'
 import { elapsed } from './changing.js'
 import type { RecordChange, TaskRecord, TaskRecords } from './record.js'
-import { isFinal, type TaskChange } from './task.js'
+import { isFinal, type TaskChange, type WireRequest } from './task.js'
 import { type RunningTask, runWork, TaskOver, type TaskWork } from './work.js'
 
 export interface LiveTaskOptions {
@@ -50,6 +50,8 @@ export class LiveTask {
   #left = false
   #looking: Promise<void> | undefined
   #looksAgain = false
+  #unopened: WireRequest[] = []
+  #opening: Promise<number> | undefined
   #untold: string | undefined
   #resting: ReturnType<typeof setTimeout> | undefined
 
@@ -198,19 +200,37 @@ export class LiveTask {
   }
 
   async #responseTo({ method, params }: Question<unknown>): Promise<unknown> {
-    let key = ''
-    const opened = await this.#update((record) => {
-      key = `q${record.asked + 1}`
-      const inputRequests = { ...record.task.inputRequests, [key]: { method, params } }
-      const next = this.#options.records.step(record, { status: 'input_required', inputRequests })
-      return next && { ...next, asked: record.asked + 1 }
-    })
-    if (opened === undefined || this.#left || this.#controller.signal.aborted) throw new TaskOver('The task is over')
+    const key = await this.#open({ method, params })
+    if (this.#left || this.#controller.signal.aborted) throw new TaskOver('The task is over')
     return await new Promise((resolve, reject) => {
       this.#waiting.set(key, { resolve, reject })
       // The answer may have been there before anybody waited for it.
       this.look().catch(this.#options.report)
     })
+  }
+
+  /** Gives the key of the question. Those that are asked at once are opened at once. */
+  async #open(request: WireRequest): Promise<string> {
+    const at = this.#unopened.push(request)
+    this.#opening ??= Promise.resolve().then(() => this.#openAll())
+    return `q${(await this.#opening) + at}`
+  }
+
+  /** Gives how many were asked before. */
+  async #openAll(): Promise<number> {
+    const requests = this.#unopened
+    this.#unopened = []
+    this.#opening = undefined
+    let before = 0
+    const opened = await this.#update((record) => {
+      before = record.asked
+      const added = requests.map((request, at) => [`q${before + at + 1}`, request])
+      const inputRequests = { ...record.task.inputRequests, ...Object.fromEntries(added) }
+      const next = this.#options.records.step(record, { status: 'input_required', inputRequests })
+      return next && { ...next, asked: before + requests.length }
+    })
+    if (opened === undefined) throw new TaskOver('The task is over')
+    return before
   }
 }
 
