@@ -29,6 +29,10 @@ export interface NodeSettings {
     | { readonly socket: string }
     | { readonly redis: string; readonly prefix: string }
     | { readonly nats: string; readonly prefix: string }
+  /** How long a call waits for an engine. @default that of the backplane */
+  readonly timeoutMs?: number
+  /** Milliseconds that the clock of the node is ahead. @default 0 */
+  readonly aheadMs?: number
   /** The file of all effects, a line each. */
   readonly effects: string
   readonly heartbeatMs: number
@@ -50,7 +54,9 @@ const told = (answer: Answer<object>): string =>
  */
 export async function runNode(): Promise<void> {
   const settings = JSON.parse(process.env['NODE_SETTINGS'] ?? '') as NodeSettings
-  const { name, heartbeatMs, drainMs, sessionTtlMs = 60_000, maxSessions = 100 } = settings
+  const { name, heartbeatMs, drainMs, sessionTtlMs = 60_000, maxSessions = 100, aheadMs = 0 } = settings
+  const now = Date.now
+  Date.now = () => now() + aheadMs
   const router = createRouter({
     name: 'nodes',
     version: '1.0.0',
@@ -133,11 +139,17 @@ function addTelling(router: Router, server: Server, { name }: NodeSettings): voi
   })
 }
 
-async function openBackplane({ backplane }: NodeSettings): Promise<Backplane> {
+async function openBackplane({ backplane, timeoutMs }: NodeSettings): Promise<Backplane> {
+  const patience = timeoutMs === undefined ? {} : { timeoutMs }
   if ('socket' in backplane) return socketBackplane(backplane.socket)
-  const { prefix } = backplane
-  if ('redis' in backplane) return redisBackplane(new Redis(backplane.redis), { prefix })
-  return natsBackplane(await connect({ servers: backplane.nats }), { prefix, storage: 'memory' })
+  const options = { prefix: backplane.prefix, ...patience }
+  if ('nats' in backplane) {
+    const reconnecting = { maxReconnectAttempts: -1, reconnectTimeWait: 100, reconnectJitter: 0, waitOnFirstConnect: true }
+    return natsBackplane(await connect({ servers: backplane.nats, ...reconnecting }), options)
+  }
+  const client = new Redis(backplane.redis, { autoResendUnfulfilledCommands: false, retryStrategy: () => 100 })
+  client.on('error', () => undefined)
+  return redisBackplane(client, options)
 }
 
 /** Gates that handlers wait at. */
