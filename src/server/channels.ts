@@ -78,7 +78,7 @@ export class Channels {
    * elsewhere, unless `takeOver`.
    */
   async take(session: LiveSession, access: Access, takeOver: boolean): Promise<boolean> {
-    const { owners, notices, missed } = this.#options
+    const { owners, notices, sessions, missed } = this.#options
     const here = session.stream
     if (here !== undefined) {
       const free = takeOver || !here.attached
@@ -87,6 +87,8 @@ export class Channels {
     }
     const taken = await owners.take(session.id, takeOver)
     if (taken.refused) return false
+    // What it has begun to follow meanwhile was told to who had the stream.
+    await sessions.refresh(session)
     if (session.stream !== undefined) return await this.take(session, access, takeOver)
     if (session.ended) {
       owners.leave(session.id, 'ended')

@@ -137,6 +137,11 @@ export class Client {
     this.#change(uri, false)
   }
 
+  /** Another node has written what the session follows from here on. */
+  heard(changes: Iterable<readonly [uri: string, follows: boolean]>): void {
+    for (const [uri, follows] of changes) this.#set(uri, follows)
+  }
+
   #change(uri: string, follows: boolean): void {
     this.#set(uri, follows)
     const { resources, ...rest } = this.#unsaved ?? NOTHING_UNSAVED

@@ -74,6 +74,11 @@ export class Listeners {
     return known
   }
 
+  /** All of them have missed what nobody knows any more. */
+  async missed(authorizing: Authorizing): Promise<void> {
+    await Promise.all([...this.#all].map((listener) => tellMissed(authorizing, listener)))
+  }
+
   add(listener: Listener): void {
     this.#all.add(listener)
   }

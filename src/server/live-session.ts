@@ -1,4 +1,5 @@
 import type { Codec } from '../protocol/codec.js'
+import { codecOf } from '../protocol/codecs.js'
 import { notificationMessage } from '../protocol/jsonrpc.js'
 import type { Access } from '../router/access.js'
 import type { Kind } from '../router/catalogue.js'
@@ -6,6 +7,7 @@ import { Client } from './client.js'
 import type { EventChannel } from './event-channel.js'
 import { ALL_LISTS, type Listener } from './listeners.js'
 import { RunningCalls } from './running-calls.js'
+import type { SessionRecord } from './session-record.js'
 
 /** A session while something of it is here: a request, a running call, or its stream. */
 export class LiveSession {
@@ -30,6 +32,30 @@ export class LiveSession {
     this.id = id
     this.principal = principal
     this.client = new Client(codec, { sessionId: id, reachable: true, calls: new RunningCalls() })
+  }
+
+  /** One that was kept. */
+  static restore(id: string, record: SessionRecord): LiveSession {
+    const session = new LiveSession(id, codecOf(record.version), record.principal)
+    const { client } = session
+    client.info = record.info
+    client.capabilities = record.capabilities
+    client.adopt(record)
+    return session
+  }
+
+  /** What is kept of it. */
+  get record(): SessionRecord {
+    const { client, principal, writtenMs } = this
+    return {
+      version: client.codec.version,
+      info: client.info,
+      capabilities: client.capabilities,
+      logLevel: client.logLevel,
+      principal,
+      subscriptions: [...client.subscriptions],
+      writtenMs,
+    }
   }
 
   /** Whether no request and no connection uses it: a call that waits for who has gone does not count. */

@@ -51,6 +51,7 @@ export class Nodes {
   /** When the last sign of life that has arrived was begun. */
   #shownMs = Number.NEGATIVE_INFINITY
   readonly #roll: NodeRoll
+  #onLapsed: () => void = () => undefined
   #stopped = false
   #last: string | undefined
   #reading: Promise<void> = Promise.resolve()
@@ -73,6 +74,11 @@ export class Nodes {
   /** What to do with letters of a kind. */
   on<Body>(type: string, listener: (body: Body) => unknown): void {
     this.#listeners.set(type, listener)
+  }
+
+  /** What to do when the others have held this node for gone: nobody has written to it meanwhile. */
+  onLapsed(listener: () => void): void {
+    this.#onLapsed = listener
   }
 
   /** Milliseconds between two looks for whether another node is alive. */
@@ -204,15 +210,20 @@ export class Nodes {
   #beat(): void {
     this.#seenMs = Date.now()
     this.#look()
+    void this.#subscribe()
     this.#seen = this.#show().catch(this.#options.report)
   }
 
   async #show(): Promise<void> {
+    const { store } = this.#options.backplane
     const begunMs = Date.now()
-    await this.#options.backplane.store.claim(leaseOf(this.id), this.id, this.leaseMs)
+    const known = this.#shownMs !== Number.NEGATIVE_INFINITY
+    const lapsed = known && (await store.get(leaseOf(this.id))) === undefined
+    await store.claim(leaseOf(this.id), this.id, this.leaseMs)
     if (this.#stopped) return
-    await this.#roll.enter(Date.now() - this.#shownMs >= this.leaseMs)
+    await this.#roll.enter(lapsed || Date.now() - this.#shownMs >= this.leaseMs)
     this.#shownMs = begunMs
+    if (lapsed) this.#onLapsed()
   }
 
   #look(): void {

@@ -137,6 +137,7 @@ export class Server {
     }
     this.#dispatcher = new Dispatcher(this.#context)
     this.tracker = new Tracker(this.nodes, store, this.#here(listeners))
+    this.nodes.onLapsed(() => void listeners.missed(this.#context).catch((error: unknown) => this.report(error)))
     void this.nodes.start()
     this.#callers = new Callers(this.#context, log)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))
@@ -144,8 +145,8 @@ export class Server {
     for (const { attach } of router.extensions.all)
       (attach as ((host: ExtensionHost) => void) | undefined)?.(this.#context.host)
     if (!options.sessions) return
-    this.sessions = this.#openSessions(store)
     const owners = this.#openOwners(store)
+    this.sessions = this.#openSessions(store, owners)
     this.channels = this.#openChannels(listeners, this.sessions, owners)
     this.#handles = new SessionHandles({ channels: this.channels, owners, nodes: this.nodes, ids })
   }
@@ -180,13 +181,14 @@ export class Server {
     return new StreamOwners({ store, nodes: this.nodes, ttlMs: this.#options.sessionTtlMs, report })
   }
 
-  #openSessions(store: Store): Sessions {
+  #openSessions(store: Store, owners: StreamOwners): Sessions {
     const { sessionTtlMs: ttlMs, maxSessions: max, maxSessionsPerPrincipal: maxOfCaller } = this.#options
     const { clock, ids, backplane } = this.#options
     const { pubSub } = backplane
     const { log, nodes } = this
     const report = (error: unknown): void => this.report(error)
-    return new Sessions({ store, pubSub, ttlMs, max, maxOfCaller, clock, ids, log, nodes, report })
+    const ownerOf = (id: string): Promise<string | undefined> => owners.ownerOf(id)
+    return new Sessions({ store, pubSub, ttlMs, max, maxOfCaller, clock, ids, log, nodes, ownerOf, report })
   }
 
   #openChannels(listeners: Listeners, sessions: Sessions, owners: StreamOwners): Channels {

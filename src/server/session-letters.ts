@@ -18,6 +18,10 @@ export interface SessionLettersOptions {
   readonly live: (session: string) => LiveSession | undefined
   /** Whether a request or a connection of the session is here. */
   readonly uses: (session: string) => boolean
+  /** The node that has the stream of a session. */
+  readonly ownerOf: (session: string) => Promise<string | undefined>
+  /** A session has ended on another node. */
+  readonly onEnded: (session: string) => void
   readonly report: (error: unknown) => void
 }
 
@@ -30,6 +34,14 @@ interface Cancelled {
   readonly session: string
   readonly requestId: RequestId
   readonly reason?: string | undefined
+}
+
+/** What has become of a session, for the node that has its stream. */
+type Change = { readonly follows: readonly (readonly [uri: string, follows: boolean])[] } | { readonly ended: true }
+
+interface ChangeLetter {
+  readonly session: string
+  readonly change: Change
 }
 
 /** Topic of calls that their clients have given up on another node than theirs. */
@@ -50,12 +62,16 @@ export class SessionLetters implements Elsewhere {
   readonly #hearsCancelled: StandingSubscription
 
   constructor(options: SessionLettersOptions) {
-    const { nodes, store, pubSub, ttlMs, live, uses, report } = options
+    const { nodes, store, pubSub, ttlMs, live, uses, onEnded, report } = options
     this.#options = options
     const calls = (session: string): RunningCalls | undefined => live(session)?.client.calls
     this.#claims = new CallClaims({ nodes, store, ttlMs, calls, report })
     nodes.on('response', ({ session, response }: ResponseLetter) => void live(session)?.client.take(response))
     nodes.on('sessions-used', (sessions: readonly string[]) => sessions.filter(uses))
+    nodes.on('session-changed', ({ session, change }: ChangeLetter) => {
+      if ('ended' in change) onEnded(session)
+      else live(session)?.client.heard(change.follows)
+    })
     const listener = (text: string): void => {
       const { session, requestId, reason } = JSON.parse(text) as Cancelled
       live(session)?.client.cancel(requestId, reason)
@@ -85,6 +101,15 @@ export class SessionLetters implements Elsewhere {
   /** Those of some sessions that another node has a request or a connection of. */
   async usedElsewhere(sessions: readonly string[]): Promise<readonly string[]> {
     return (await this.#options.nodes.askAll<string[]>({ type: 'sessions-used', body: sessions }, USED_MS)).flat()
+  }
+
+  /** What the session follows has changed, or it has ended: whoever has its stream has to know that before its client is answered. */
+  async changed(session: string, change: Change): Promise<void> {
+    const { nodes, ownerOf } = this.#options
+    const owner = await ownerOf(session)
+    // One that seems to be gone may be back in a moment.
+    if (owner === undefined || owner === nodes.id) return
+    await nodes.send(owner, 'session-changed', { session, change } satisfies ChangeLetter)
   }
 
   close(): void {

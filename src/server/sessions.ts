@@ -2,7 +2,6 @@ import type { PubSub } from '../backplane/pub-sub.js'
 import type { Store } from '../backplane/store.js'
 import { quietTimer } from '../options.js'
 import type { Codec } from '../protocol/codec.js'
-import { codecOf } from '../protocol/codecs.js'
 import type { Unsaved } from './client.js'
 import { LiveSession, type SessionStream } from './live-session.js'
 import type { Nodes } from './nodes.js'
@@ -25,6 +24,8 @@ export interface SessionsOptions {
   readonly ids: () => string
   /** Those that share the sessions. @default none */
   readonly nodes?: Nodes
+  /** The one among them that has the stream of a session. */
+  readonly ownerOf?: (session: string) => Promise<string | undefined>
 }
 
 /**
@@ -53,10 +54,13 @@ export class Sessions {
     ]
   }
 
-  #openLetters({ nodes, store, pubSub, ttlMs, report }: SessionsOptions): SessionLetters | undefined {
-    if (nodes?.shared !== true) return undefined
+  #openLetters({ nodes, ownerOf, store, pubSub, ttlMs, report }: SessionsOptions): SessionLetters | undefined {
+    if (nodes?.shared !== true || ownerOf === undefined) return undefined
     const here = { live: (id: string) => this.live(id), uses: (id: string) => this.#uses(id) }
-    return new SessionLetters({ nodes, store, pubSub, ttlMs, report, ...here })
+    return new SessionLetters({
+      ...{ nodes, ownerOf, store, pubSub, ttlMs, report, ...here },
+      onEnded: (id) => this.#forget(id),
+    })
   }
 
   /** A quarter more than asked for, since that much of it may pass before a record is written again. */
@@ -141,7 +145,7 @@ export class Sessions {
     const stored = await this.#options.store.get(keyOf(id))
     const live = this.#live.get(id)
     const record = stored && (JSON.parse(stored.value) as SessionRecord)
-    const session = live ?? (record && this.#reaching(restore(id, record)))
+    const session = live ?? (record && this.#reaching(LiveSession.restore(id, record)))
     if (session !== undefined && session.principal !== principal) return undefined
     if (session === undefined || session.ended || this.#isOver(session, record)) {
       this.#expired(id)
@@ -171,6 +175,11 @@ export class Sessions {
     if (session.revision === revision.now || (session.revision ?? undefined) !== (revision.before ?? undefined)) return
     if (session.revision !== null) session.client.adopt(record)
     session.revision = revision.now
+  }
+
+  /** What another node has written of a session before its stream came here. */
+  async refresh({ id }: LiveSession): Promise<void> {
+    if (this.#letters !== undefined) await this.#changed(id)
   }
 
   /** Another node has changed a session that is here too. */
@@ -238,6 +247,7 @@ export class Sessions {
     this.#options.log.tell('session_ended', { session: shownId(session.id), how: 'terminated' })
     // Where it is in use on other nodes it ends there too, at once if they hear of it.
     await this.#options.pubSub.publish(ENDED, session.id).catch(this.#options.report)
+    await this.#letters?.changed(session.id, { ended: true }).catch(this.#options.report)
   }
 
   /** Ends what is here of every session, but not the sessions: another node, or this one later, may go on with them. */
@@ -277,11 +287,11 @@ export class Sessions {
     const key = keyOf(session.id)
     const unsaved = session.client.takeUnsaved()
     while (!session.ended) {
-      const revision = await store.set(key, JSON.stringify(recordOf(session)), { ttlMs, ifRevision: session.revision })
+      const revision = await store.set(key, JSON.stringify(session.record), { ttlMs, ifRevision: session.revision })
       if (revision !== undefined) {
         session.revision = revision
         session.keptUntilMs = session.writtenMs + ttlMs
-        return this.#tellChanged(session, unsaved)
+        return await this.#tellChanged(session, unsaved)
       }
       const found = await store.get(key)
       if (found === undefined && !this.#isOutOfTime(session)) return this.#forget(session.id)
@@ -291,9 +301,11 @@ export class Sessions {
   }
 
   /** The node that has the stream of the session has to know what it follows. */
-  #tellChanged({ id }: LiveSession, unsaved: Unsaved): void {
+  async #tellChanged({ id }: LiveSession, unsaved: Unsaved): Promise<void> {
     const { pubSub, report } = this.#options
-    if (unsaved.resources.size > 0 || 'logLevel' in unsaved) pubSub.publish(CHANGED, id).catch(report)
+    const { resources } = unsaved
+    if (resources.size > 0 || 'logLevel' in unsaved) pubSub.publish(CHANGED, id).catch(report)
+    if (resources.size > 0) await this.#letters?.changed(id, { follows: [...resources] })
   }
 
   /** A record that the store has dropped by itself, while its session was in use here, may be written anew. */
@@ -376,18 +388,6 @@ interface SeenRevision {
   readonly now: string
 }
 
-function recordOf({ client, principal, writtenMs }: LiveSession): SessionRecord {
-  return {
-    version: client.codec.version,
-    info: client.info,
-    capabilities: client.capabilities,
-    logLevel: client.logLevel,
-    principal,
-    subscriptions: [...client.subscriptions],
-    writtenMs,
-  }
-}
-
 /** Topic of the ids of sessions that something has changed of. */
 const CHANGED = 'sessions/changed'
 
@@ -395,12 +395,3 @@ const CHANGED = 'sessions/changed'
 const ENDED = 'sessions/ended'
 
 const keyOf = (id: string): string => SESSION_KEYS + id
-
-function restore(id: string, record: SessionRecord): LiveSession {
-  const session = new LiveSession(id, codecOf(record.version), record.principal)
-  const { client } = session
-  client.info = record.info
-  client.capabilities = record.capabilities
-  client.adopt(record)
-  return session
-}

@@ -1,31 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { head, initialize, legacy, open, RawSocket, textOf } from '../http/_http.js'
+import type { RawSocket } from '../http/_http.js'
 import { carries, countOf, lastIdOf, NOTE, UPDATED } from './_following.js'
-import { holding, node, type Serves } from './_near-nodes.js'
-
-async function listen({ port }: Serves, headers: Record<string, string>): Promise<RawSocket> {
-  const socket = await RawSocket.connect(port)
-  await socket.write(head({ method: 'GET', headers: { ...headers, accept: 'text/event-stream' } }))
-  await carries(socket, '\r\n\r\n')
-  return socket
-}
-
-interface Moving {
-  readonly headers: Record<string, string>
-  readonly stream: RawSocket
-}
-
-/** A session whose stream is on a node. */
-async function following(on: Serves): Promise<Moving> {
-  const begun = await open(on.port, initialize())
-  await textOf(begun)
-  const headers = { 'mcp-session-id': String(begun.headers['mcp-session-id']) }
-  const stream = await listen(on, headers)
-  await carries(stream, 'id: ')
-  await textOf(await open(on.port, legacy('resources/subscribe', { uri: NOTE }, { headers })))
-  return { headers, stream }
-}
+import { following, holding, listen, type Moving, node, type Serves } from './_near-nodes.js'
 
 /** Its client hangs up, and comes to another node. */
 async function move({ headers, stream }: Moving, to: Serves): Promise<RawSocket> {
@@ -58,7 +35,7 @@ test('a stream moves when what is being told on it has been told', async () => {
   const { backplane } = holding()
   let slow = 0
   const one = await node(backplane, 'one')
-  const two = await node(backplane, 'two', () => sleep(slow))
+  const two = await node(backplane, 'two', { authorizing: () => sleep(slow) })
   const moving = await following(two)
   slow = 300
   const told = two.server.notifyResourcesUpdated([NOTE])
