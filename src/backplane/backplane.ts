@@ -9,4 +9,9 @@ export interface Backplane {
   readonly local?: true
   /** Lets go of what the backplane itself has opened; a client that it was given stays open. Nothing is used afterwards. */
   close?(): Promise<void>
+  /**
+   * The time in milliseconds by which things end here, the same for all nodes. A server goes by it where it has no `clock` of its own;
+   * without it nodes go by their own clocks, which have to agree.
+   */
+  time?(): Promise<number>
 }

@@ -1,7 +1,7 @@
 import type { AppendOptions, LogEntry, LogPart } from '../backplane/store.js'
 import { fromFrame, toBytes, toFrame, toText } from './frame.js'
 import { Parts, type PartsRef } from './parts.js'
-import type { NatsShared } from './shared.js'
+import type { NatsHalf } from './shared.js'
 import { Stream, type StreamMessage } from './stream.js'
 import { tokenOf } from './token.js'
 
@@ -67,7 +67,7 @@ export class Logs {
   /** The last append of each log that is being appended to: one node's own do not get in each other's way. */
   readonly #appending = new Map<string, Promise<unknown>>()
 
-  constructor({ link, clock, prefix, storage, replicas }: NatsShared) {
+  constructor({ link, clock, prefix, storage, replicas }: NatsHalf) {
     this.#subject = `${prefix}.l`
     this.#clock = clock
     const partsSubject = `${prefix}.lp`

@@ -26,9 +26,9 @@ export interface NatsBackplaneOptions {
   /** How many servers of a cluster keep a stream that is made here, 5 at most. @default 1 */
   readonly replicas?: number
   /**
-   * The time in milliseconds by which everything ends. The nodes' clocks have to agree as well as the shortest time matters.
+   * The time in milliseconds by which everything ends, the same for all nodes.
    *
-   * @default Date.now
+   * @default the time of the NATS server, which is asked for once a minute
    */
   readonly clock?: () => number
   /**
@@ -54,14 +54,15 @@ const OPTIONS = ['prefix', 'timeoutMs', 'storage', 'replicas', 'clock', 'onError
 export function natsBackplane(connection: NatsClient, options: NatsBackplaneOptions = {}): Backplane {
   assertClient(connection)
   assertNatsOptions(options)
-  const { prefix = 'phantom', timeoutMs = 5_000, storage = 'file', replicas = 1, clock = Date.now, onError } = options
+  const { prefix = 'phantom', timeoutMs = 5_000, storage = 'file', replicas = 1, clock, onError } = options
   const link = new NatsLink(connection, timeoutMs)
   const pubSub = new NatsPubSub({ link, prefix, report: (error) => onError?.(error) })
   const close = async (): Promise<void> => {
     pubSub.close()
     link.close()
   }
-  return { pubSub, store: new NatsStore({ link, prefix, storage, replicas, clock }), close }
+  const store = new NatsStore({ link, prefix, storage, replicas, clock })
+  return { pubSub, store, time: () => store.time(), close }
 }
 
 function assertNatsOptions(options: NatsBackplaneOptions): void {

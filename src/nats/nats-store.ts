@@ -1,3 +1,4 @@
+import { EngineClock } from '../backplane/engine-clock.js'
 import { assertInRange } from '../backplane/range.js'
 import type { AppendOptions, Lease, LogPart, SetOptions, Store, StoredValue } from '../backplane/store.js'
 import { Logs } from './logs.js'
@@ -8,13 +9,25 @@ import { type Held, Values } from './values.js'
 export class NatsStore implements Store {
   readonly #values: Values
   readonly #logs: Logs
+  /** Undefined where the clock is the user's. */
+  readonly #clock: EngineClock | undefined
+  readonly #now: () => number
 
   constructor(shared: NatsShared) {
-    this.#values = new Values(shared)
-    this.#logs = new Logs(shared)
+    this.#clock = shared.clock === undefined ? new EngineClock(() => this.#values.time()) : undefined
+    this.#now = shared.clock ?? this.#clock?.now ?? Date.now
+    const half = { ...shared, clock: this.#now }
+    this.#values = new Values(half)
+    this.#logs = new Logs(half)
+  }
+
+  async time(): Promise<number> {
+    await this.#clock?.keep()
+    return this.#now()
   }
 
   async get(key: string): Promise<StoredValue | undefined> {
+    await this.#clock?.keep()
     const { value, seq } = await this.#values.get(key)
     return value === undefined ? undefined : { value, revision: String(seq) }
   }
@@ -22,6 +35,7 @@ export class NatsStore implements Store {
   async set(key: string, value: string, options: SetOptions): Promise<string | undefined> {
     const { ttlMs, ifRevision } = options
     assertInRange('ttlMs', ttlMs)
+    await this.#clock?.keep()
     for (;;) {
       const held = await this.#values.get(key)
       if (ifRevision !== undefined && ifRevision !== revisionOf(held)) return undefined
@@ -31,6 +45,7 @@ export class NatsStore implements Store {
   }
 
   async delete(key: string, ifRevision?: string): Promise<boolean> {
+    await this.#clock?.keep()
     for (;;) {
       const held = await this.#values.get(key)
       if (held.value === undefined || (ifRevision !== undefined && ifRevision !== revisionOf(held))) return false
@@ -40,6 +55,7 @@ export class NatsStore implements Store {
 
   async claim(key: string, owner: string, ttlMs: number): Promise<Lease> {
     assertInRange('ttlMs', ttlMs)
+    await this.#clock?.keep()
     for (;;) {
       const held = await this.#values.get(key)
       const holder = held.value ?? owner
@@ -49,23 +65,27 @@ export class NatsStore implements Store {
   }
 
   async release(key: string, owner: string): Promise<void> {
+    await this.#clock?.keep()
     const held = await this.#values.get(key)
     if (held.value === owner) await this.#values.remove(key, held)
   }
 
-  list(prefix: string): AsyncIterable<string> {
-    return this.#values.list(prefix)
+  async *list(prefix: string): AsyncGenerator<string, void, void> {
+    await this.#clock?.keep()
+    yield* this.#values.list(prefix)
   }
 
   async append(log: string, value: string, options: AppendOptions): Promise<string> {
     assertInRange('ttlMs', options.ttlMs)
     assertInRange('maxEntries', options.maxEntries)
     assertInRange('maxBytes', options.maxBytes)
+    await this.#clock?.keep()
     return await this.#logs.append(log, value, options)
   }
 
   async readAfter(log: string, id: string | undefined, limit: number): Promise<LogPart> {
     assertInRange('limit', limit)
+    await this.#clock?.keep()
     return await this.#logs.readAfter(log, id, limit)
   }
 

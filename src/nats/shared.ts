@@ -4,7 +4,11 @@ import type { NatsLink } from './link.js'
 export interface NatsShared {
   readonly link: NatsLink
   readonly prefix: string
-  readonly clock: () => number
+  /** Undefined for the clock of the server. */
+  readonly clock: (() => number) | undefined
   readonly storage: 'file' | 'memory'
   readonly replicas: number
 }
+
+/** The same for one half of the store. */
+export type NatsHalf = NatsShared & { readonly clock: () => number }

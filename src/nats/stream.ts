@@ -65,6 +65,8 @@ interface Stored {
 
 interface Consumer {
   readonly name: string
+  /** When it was made, by the clock of the server. */
+  readonly created: string
   readonly num_pending: number
 }
 
@@ -146,15 +148,7 @@ export class Stream {
       from === undefined
         ? { deliver_policy: 'last_per_subject' }
         : { deliver_policy: 'by_start_sequence', opt_start_seq: from }
-    const config = {
-      ...start,
-      filter_subject: filter,
-      ack_policy: 'none',
-      mem_storage: true,
-      inactive_threshold: 60_000 * NS_PER_MS,
-    }
-    const stream_name = this.#options.name
-    const consumer = await this.#ask<Consumer>('CONSUMER.CREATE', { stream_name, config })
+    const consumer = await this.#consumer({ ...start, filter_subject: filter })
     if (consumer === undefined) return
     try {
       let left = Math.min(limit, consumer.num_pending)
@@ -167,8 +161,25 @@ export class Stream {
         if (left === before) return
       }
     } finally {
-      await this.#ask('CONSUMER.DELETE', {}, { consumer: consumer.name, none: [CONSUMER_NOT_FOUND] })
+      await this.#forget(consumer)
     }
+  }
+
+  /** The time of the server in milliseconds: no request asks for it, but what is made has it. */
+  async time(): Promise<number> {
+    const consumer = await this.#consumer({ deliver_policy: 'new' })
+    if (consumer === undefined) throw new Error(`NATS: ${this.#options.name} has no consumers`)
+    await this.#forget(consumer)
+    return Date.parse(consumer.created)
+  }
+
+  #consumer(of: object): Promise<Consumer | undefined> {
+    const config = { ...of, ack_policy: 'none', mem_storage: true, inactive_threshold: 60_000 * NS_PER_MS }
+    return this.#ask<Consumer>('CONSUMER.CREATE', { stream_name: this.#options.name, config })
+  }
+
+  async #forget({ name }: Consumer): Promise<void> {
+    await this.#ask('CONSUMER.DELETE', {}, { consumer: name, none: [CONSUMER_NOT_FOUND] })
   }
 
   async *#batch(consumer: string, count: number): AsyncGenerator<StreamMessage, void, void> {

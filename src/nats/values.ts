@@ -1,6 +1,6 @@
 import { fromFrame, toBytes, toFrame, toText } from './frame.js'
 import { Parts, type PartsRef } from './parts.js'
-import type { NatsShared } from './shared.js'
+import type { NatsHalf } from './shared.js'
 import { Stream } from './stream.js'
 import { nameOf, tokenOf } from './token.js'
 
@@ -42,7 +42,7 @@ export class Values {
   readonly #subject: string
   readonly #clock: () => number
 
-  constructor({ link, clock, prefix, storage, replicas }: NatsShared) {
+  constructor({ link, clock, prefix, storage, replicas }: NatsHalf) {
     this.#subject = `${prefix}.v`
     this.#clock = clock
     const partsSubject = `${prefix}.vp`
@@ -54,6 +54,11 @@ export class Values {
       ...{ storage, replicas },
     })
     this.#parts = new Parts(link, this.#stream, partsSubject)
+  }
+
+  /** The time of the server. */
+  time(): Promise<number> {
+    return this.#stream.time()
   }
 
   async get(key: string): Promise<Held> {

@@ -47,5 +47,6 @@ export function redisBackplane(client: RedisClient, options: RedisBackplaneOptio
   const link = new RedisLink(client, timeoutMs)
   const shared = { link, scripts: new Scripts(link), prefix, timeoutMs }
   const pubSub = new RedisPubSub({ ...shared, report: (error) => onError?.(error) })
-  return { pubSub, store: new RedisStore(shared), close: async () => pubSub.close() }
+  const store = new RedisStore(shared)
+  return { pubSub, store, time: () => store.time(), close: async () => pubSub.close() }
 }

@@ -2,7 +2,7 @@ import { assertInRange } from '../backplane/range.js'
 import type { AppendOptions, Lease, LogEntry, LogPart, SetOptions, Store, StoredValue } from '../backplane/store.js'
 import type { RedisLink } from './link.js'
 import { scanKeys } from './scan.js'
-import { APPEND, CLAIM, DELETE, DROP, GET, READ, RELEASE, type Scripts, SET } from './scripts.js'
+import { APPEND, CLAIM, DELETE, DROP, GET, READ, RELEASE, type Scripts, SET, TIME } from './scripts.js'
 
 interface RedisStoreOptions {
   readonly link: RedisLink
@@ -83,6 +83,10 @@ export class RedisStore implements Store {
 
   async drop(log: string): Promise<void> {
     await this.#log(DROP, log, [])
+  }
+
+  async time(): Promise<number> {
+    return Number(text(await this.#value(TIME, 'time', [])))
   }
 
   #value(script: string, key: string, args: readonly (string | number)[]): Promise<unknown> {

@@ -19,6 +19,10 @@ end
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return ARGV[2]`
 
+export const TIME = `
+local now = redis.call('TIME')
+return string.format('%.0f', now[1] * 1000 + math.floor(now[2] / 1000))`
+
 export const DELETE = `
 if ARGV[1] == 'same' and redis.call('HGET', KEYS[1], 'r') ~= ARGV[2] then return '0' end
 return tostring(redis.call('UNLINK', KEYS[1]))`

@@ -50,7 +50,7 @@ export interface ServerOptions {
   readonly deferMs?: number
   /** Milliseconds that running calls get when the server closes. @default 10_000 */
   readonly drainMs?: number
-  /** The time in milliseconds. @default Date.now */
+  /** The time in milliseconds. @default the time of the backplane, where it tells one, or Date.now */
   readonly clock?: () => number
   /** Makes session ids: unguessable, visible ASCII. @default crypto.randomUUID */
   readonly ids?: () => string
@@ -96,6 +96,8 @@ const DEFAULTS = {
 export type ResolvedServerOptions = Required<
   Omit<ServerOptions, 'resume' | 'callTimeoutMs' | 'continuations' | 'nodeId' | 'logger'>
 > & {
+  /** Whether the clock is one that was given. */
+  readonly ownClock: boolean
   readonly nodeId: string | undefined
   readonly continuations: Required<ContinuationOptions>
   readonly logger: Logger | undefined
@@ -122,6 +124,7 @@ export function resolveServerOptions(options: ServerOptions): ResolvedServerOpti
     callTimeoutMs: options.callTimeoutMs,
     nodeId: options.nodeId === undefined ? undefined : nodeName(options.nodeId),
     clock,
+    ownClock: options.clock !== undefined,
     ids: options.ids ?? (() => crypto.randomUUID()),
   }
 }

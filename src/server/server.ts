@@ -13,9 +13,9 @@ import type { FreeReturn } from '../router/tool.js'
 import { AskedPages } from './asking/asked-pages.js'
 import { createAsking } from './asking/create-asking.js'
 import { Secrets } from './asking/secrets.js'
+import { backplaneClock } from './backplane-clock.js'
 import { assertCallRef, assertProgressRef, CallRefs } from './call-refs.js'
 import { CallCancelled, type CallSession } from './call-session.js'
-
 import { CallStreams } from './call-streams.js'
 import { Callers } from './callers.js'
 import { Channels } from './channels.js'
@@ -87,7 +87,7 @@ export class Server {
     this.log = new OperatorLog(given.logger, (error) => this.report(error))
     const { log } = this
     const backplane = reachableBackplane(given.backplane, { timeoutMs: given.callbackTimeoutMs, log })
-    const options = { ...given, backplane }
+    const options = { ...given, backplane, clock: backplaneClock(backplane, given, this.#closers) }
     this.#options = options
     const listeners = new Listeners()
     this.#secrets = secretsOf(router, options)
@@ -137,7 +137,7 @@ export class Server {
     }
     this.#dispatcher = new Dispatcher(this.#context)
     this.tracker = new Tracker(this.nodes, store, this.#here(listeners))
-    this.nodes.onLapsed(() => void listeners.missed(this.#context).catch((error: unknown) => this.report(error)))
+    this.nodes.onLapsed(() => void listeners.missed(this.#context))
     void this.nodes.start()
     this.#callers = new Callers(this.#context, log)
     this.#closers.add(router.catalogue.onChange((kind, names) => listeners.listChanged(kind, names)))

@@ -259,8 +259,8 @@ function addTools(router: Router, { name, effects }: NodeSettings): void {
       return `charged by ${name}`
     })
   })
-  router.tool('deadline', { replay: true }, async (_params, session) => {
-    const answer = await session.elicit(NAME, { timeoutMs: 300 })
+  router.tool('deadline', { input: { ms: field.integer({ default: 300 }) }, replay: true }, async ({ ms }, session) => {
+    const answer = await session.elicit(NAME, { timeoutMs: ms })
     effect(`deadline ${answer.action}`)
     return answer.action
   })
