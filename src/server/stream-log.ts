@@ -63,6 +63,7 @@ export class StreamLog {
   }
 
   drop(): Promise<void> {
+    this.#last = undefined
     return this.#store.drop(this.key)
   }
 

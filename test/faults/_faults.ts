@@ -47,7 +47,7 @@ export async function faulty(name: EngineName, { portOf, settings }: FaultyOptio
       backplane:
         name === 'redis'
           ? { redis: `redis://127.0.0.1:${port}`, prefix: 'faults:' }
-          : { nats: `nats://127.0.0.1:${port}`, prefix: 'faults' },
+          : { nats: `nats://127.0.0.1:${port}`, prefix: 'faults', storage: 'file' },
       effects,
       heartbeatMs: 1_000,
       drainMs: 1_000,

@@ -28,7 +28,7 @@ export interface NodeSettings {
   readonly backplane:
     | { readonly socket: string }
     | { readonly redis: string; readonly prefix: string }
-    | { readonly nats: string; readonly prefix: string }
+    | { readonly nats: string; readonly prefix: string; readonly storage: 'memory' | 'file' }
   /** How long a call waits for an engine. @default that of the backplane */
   readonly timeoutMs?: number
   /** Milliseconds that the clock of the node is ahead. @default 0 */
@@ -144,8 +144,16 @@ async function openBackplane({ backplane, timeoutMs }: NodeSettings): Promise<Ba
   if ('socket' in backplane) return socketBackplane(backplane.socket)
   const options = { prefix: backplane.prefix, ...patience }
   if ('nats' in backplane) {
-    const reconnecting = { maxReconnectAttempts: -1, reconnectTimeWait: 100, reconnectJitter: 0, waitOnFirstConnect: true }
-    return natsBackplane(await connect({ servers: backplane.nats, ...reconnecting }), options)
+    const reconnecting = {
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 100,
+      reconnectJitter: 0,
+      waitOnFirstConnect: true,
+    }
+    return natsBackplane(await connect({ servers: backplane.nats, ...reconnecting }), {
+      ...options,
+      storage: backplane.storage,
+    })
   }
   const client = new Redis(backplane.redis, { autoResendUnfulfilledCommands: false, retryStrategy: () => 100 })
   client.on('error', () => undefined)

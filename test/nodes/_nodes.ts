@@ -109,5 +109,5 @@ export async function cluster(kind: Kind, options: ClusterOptions = {}): Promise
 /** Where the nodes of a test meet, and no others. */
 function backplaneOf(kind: Kind, prefix: string, socket: string): NodeSettings['backplane'] {
   if (kind === 'redis') return { redis: redis?.url ?? '', prefix }
-  return kind === 'nats' ? { nats: nats?.url ?? '', prefix } : { socket }
+  return kind === 'nats' ? { nats: nats?.url ?? '', prefix, storage: 'memory' } : { socket }
 }
