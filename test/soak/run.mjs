@@ -5,8 +5,7 @@
 // A request ends right in one of three ways: it has its answer; it has an error with `data.retryable`; or it is lost, which is allowed only
 // while a node is away, from its kill until it listens again and a quarter of a second: the connection breaks before the answer is whole,
 // or the proxy answers 502, 503 or 504 with a body of its own. A call of a session whose stream has an event id is not lost so: its client
-// comes back
-// with the id until it has one of the first two. An answer to a question, and a call that brings answers, are sent again until they are
+// comes back with the id until it has one of the first two. An answer to a question, and a call that brings answers, are sent again until they are
 // taken. Updates are numbered by their URIs: each is seen once, in stretches that begin where a client starts to listen or is told that
 // it may have missed something, and end where it is told so again or, in 2026-07-28, with its stream.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
