@@ -40,6 +40,8 @@ interface Meta {
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId
 }
 
+type Resolve = (result: Result | Promise<never>) => void
+
 /** One client that listens. An object with methods, and one promise, since there are many that are open for long. */
 class Listening implements Listener {
   readonly #context: ServerContext
@@ -48,7 +50,7 @@ class Listening implements Listener {
   readonly #added: ExtensionListens | undefined
   #lists: ReadonlySet<Kind> | undefined
   resources = NO_RESOURCES
-  #answer: ((result: Result | Promise<never>) => void) | undefined
+  #answer: Resolve | undefined
 
   constructor(context: ServerContext, session: CallSession, added: ExtensionListens | undefined) {
     this.#context = context
@@ -73,7 +75,7 @@ class Listening implements Listener {
       this.#answer = resolve
       this.#begin(asked).catch((error: unknown) => {
         // Nobody else would take the rejection when the client has gone meanwhile.
-        if (this.#answer !== undefined) this.#settle(Promise.reject(error))
+        this.#leave()?.(Promise.reject(error))
       })
     })
   }
@@ -84,41 +86,44 @@ class Listening implements Listener {
 
   /** Authorising may take its time, which is not the server's when it closes. */
   end(): void {
-    if (this.#answer === undefined) return
-    if (this.#lists === undefined) return this.#settle(Promise.reject(shuttingDown()))
+    const resolve = this.#leave()
+    if (resolve === undefined) return
+    if (this.#lists === undefined) return resolve(Promise.reject(shuttingDown()))
     // Both the cancellation page and the subscriptions page are met so: the notification first, the result behind it.
     const { shared, requestId } = this.#session
     if (shared) void this.#session.notify('notifications/cancelled', { requestId })
-    this.#settle({ _meta: this.#meta })
+    resolve({ _meta: this.#meta })
   }
 
   get #meta(): Meta {
     return { 'io.modelcontextprotocol/subscriptionId': this.#session.requestId }
   }
 
-  /** Nothing happens the second time. */
-  #settle(answer: Result | Promise<never>): void {
+  /** Nothing is told any more. Gives the way to answer, once. */
+  #leave(): Resolve | undefined {
     const resolve = this.#answer
-    if (resolve === undefined) return
+    if (resolve === undefined) return undefined
     this.#answer = undefined
     this.#context.listeners.remove(this)
     this.#context.listens.leave(this.access.principal)
     this.#added?.close()
-    resolve(answer)
+    return resolve
   }
 
   /** Whatever happens from here on is told, behind the acknowledgement and never before it. */
   async #begin(asked: Json): Promise<void> {
     const [honoured, keys] = await Promise.all([this.#honour(asked), this.#added?.honour()])
     if (this.#answer === undefined) return
-    void this.#session.notify('notifications/subscriptions/acknowledged', {
-      _meta: this.#meta,
-      notifications: { ...honoured, ...keys },
-    })
     const { listeners } = this.#context
     this.#lists = listeners.listsOf(LISTS.filter(([key]) => honoured[key]).map(([, kind]) => kind))
     const followed = honoured.resourceSubscriptions?.map(followedUri) ?? []
     if (followed.length > 0) this.resources = new Set(followed)
+    void this.#session.notify('notifications/subscriptions/acknowledged', {
+      _meta: this.#meta,
+      notifications: { ...honoured, ...keys },
+    })
+    // A client that does not read has been let go already.
+    if (this.#answer === undefined) return
     listeners.add(this)
     this.#added?.open({ ...this.#meta })
   }
