@@ -1,7 +1,7 @@
 // `npm test`: all that CI checks, in the order in which a fault is cheapest to read. A line per step; the output of a
 // step that fails is shown in full; the last line is `N passed, N failed`.
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './build.mjs'
 import { countLine, countOne, countTests, sum } from './gate-count.mjs'
@@ -11,8 +11,10 @@ import { runCommand, stopRunning } from './gate-process.mjs'
 const ci = process.env.CI === 'true' || process.env.CI === '1'
 const temporary = mkdtempSync(join(tmpdir(), 'phantom-gate-'))
 const report = (name) => join(temporary, `${name}.json`)
+// Two at least: many tests mostly wait, for a lease to run out or a process to start.
+const workers = Math.max(2, availableParallelism() - 1)
 const vitest = (project) =>
-  `vitest run --project ${project} --reporter=default --reporter=json --outputFile.json=${report(project)}`
+  `vitest run --project ${project} --maxWorkers ${workers} --reporter=default --reporter=json --outputFile.json=${report(project)}`
 
 /**
  * command   run with node_modules/.bin on the PATH, without stdin
