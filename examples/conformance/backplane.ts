@@ -10,15 +10,20 @@ export interface OpenBackplane {
   close(): Promise<void>
 }
 
-/** The backplane that the environment names: REDIS_URL, NATS_URL, or that of this process alone. */
-export async function openBackplane({ REDIS_URL, NATS_URL }: NodeJS.ProcessEnv): Promise<OpenBackplane> {
+/**
+ * The backplane that the environment names: REDIS_URL, NATS_URL, or that of this process alone. Servers with another BACKPLANE_PREFIX
+ * may be on the same engine.
+ */
+export async function openBackplane(environment: NodeJS.ProcessEnv): Promise<OpenBackplane> {
+  const { REDIS_URL, NATS_URL, BACKPLANE_PREFIX: prefix } = environment
+  const options = prefix === undefined ? {} : { prefix }
   if (REDIS_URL !== undefined) {
     const client = new Redis(REDIS_URL)
-    return closing(redisBackplane(client), () => client.disconnect())
+    return closing(redisBackplane(client, options), () => client.disconnect())
   }
   if (NATS_URL !== undefined) {
     const connection = await connect({ servers: NATS_URL })
-    return closing(natsBackplane(connection), () => connection.close())
+    return closing(natsBackplane(connection, options), () => connection.close())
   }
   return closing(memoryBackplane(), () => undefined)
 }

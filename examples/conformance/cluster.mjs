@@ -1,5 +1,6 @@
 // Three nodes of the fixture on one backplane, behind HAProxy that sends requests to them in turn.
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,17 +11,19 @@ import { endWithUs, startExample } from './example-process.mjs'
 const NODES = 3
 const START_MS = 10_000
 
-/** Programs that a cluster runs on, by the name of its engine. */
+/** Programs that a cluster runs on, by the name of its engine; where its variable is set, the one that it names is used instead. */
 const ENGINES = {
   redis: {
     program: 'redis-server',
     args: (port, folder) => ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', ''],
-    env: (port) => ({ REDIS_URL: `redis://127.0.0.1:${port}` }),
+    variable: 'REDIS_URL',
+    url: (port) => `redis://127.0.0.1:${port}`,
   },
   nats: {
     program: 'nats-server',
     args: (port, folder) => ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder],
-    env: (port) => ({ NATS_URL: `nats://127.0.0.1:${port}` }),
+    variable: 'NATS_URL',
+    url: (port) => `nats://127.0.0.1:${port}`,
   },
 }
 
@@ -29,13 +32,17 @@ const ENGINES = {
  * once, and `restart` starts it again at the same place. `more` is the nodes' own environment; each has its name, NODE_NAME, too.
  */
 export async function startCluster(engine, name, more = {}) {
-  const { program, args, env } = ENGINES[engine] ?? {}
+  const { program, args, variable, url } = ENGINES[engine] ?? {}
   if (program === undefined) throw new Error(`--cluster takes ${Object.keys(ENGINES).join(' or ')}, not ${engine}`)
   const folder = mkdtempSync(join(tmpdir(), 'phantom-cluster-'))
-  const store = await start(program, (port) => args(port, folder))
+  const given = process.env[variable]
+  const store = given === undefined ? await start(program, (port) => args(port, folder)) : undefined
   const nodes = []
-  const startNode = (at, port) =>
-    startExample(name, { ...env(store.port), ...more, NODE_NAME: `node${at}`, PORT: port })
+  const env = {
+    ...{ REDIS_URL: undefined, NATS_URL: undefined, [variable]: given ?? url(store.port) },
+    BACKPLANE_PREFIX: `cluster-${randomUUID()}`,
+  }
+  const startNode = (at, port) => startExample(name, { ...env, ...more, NODE_NAME: `node${at}`, PORT: port })
   // One after the other: the first builds what is stale.
   for (let node = 0; node < NODES; node++) nodes.push(await startNode(node, '0'))
   const servers = nodes.map(({ url }, at) => `  server node${at} ${new URL(url).host}\n`)
@@ -58,7 +65,7 @@ export async function startCluster(engine, name, more = {}) {
     printed: () => nodes.map((node) => node.printed()).join('\n'),
     stop: async () => {
       const wrong = await Promise.all(nodes.map((node) => node.stop()))
-      for (const { child } of [proxy, store]) child.kill('SIGKILL')
+      for (const started of [proxy, store]) started?.child.kill('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
       return wrong.filter(Boolean).join('; ') || undefined
     },

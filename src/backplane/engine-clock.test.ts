@@ -22,7 +22,8 @@ test('the time of the engine is told from here, and asked for again after a minu
   aheadMs = 20_000
   vi.setSystemTime(Date.now() + MINUTE)
   expect(clock.keep()).toBeUndefined()
-  await vi.waitFor(() => expect(clock.now()).toBe(Date.now() + 20_000))
+  await new Promise(setImmediate)
+  expect(clock.now()).toBe(1_080_160)
   expect(asked).toBe(2)
 })
 
