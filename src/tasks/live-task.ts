@@ -77,6 +77,11 @@ export class LiveTask {
     this.#settle()
   }
 
+  /** Whether what becomes of the work concerns nobody any more. */
+  get stopped(): boolean {
+    return this.#controller.signal.aborted
+  }
+
   /** Nothing is done for it any more. */
   leave(): void {
     this.#left = true

@@ -100,6 +100,11 @@ export class TaskRunner {
     try {
       await Promise.all([this.#node.hold(), this.#listen()])
       await this.#records.create({ task, principal, node: this.#node.id, asked: 0, answers: {} })
+      if (live.stopped) {
+        // There was no time left while it was written down.
+        await this.#fail(id, shuttingDown())
+        throw shuttingDown()
+      }
     } catch (error) {
       this.#forget(live)
       throw error
@@ -171,17 +176,20 @@ export class TaskRunner {
   /** There is no time left for what still runs. @throws when that could not be written: then the node is not struck off. */
   async #giveUp(): Promise<void> {
     const error = shuttingDown()
-    const { message: statusMessage } = error
     const given = [...this.#running].map(async ([id, live]) => {
       try {
-        const change = { status: 'failed', statusMessage, error } as const
-        await this.#records.update(id, (record) => this.#records.step(record, change))
+        await this.#fail(id, error)
       } finally {
-        live.stop(statusMessage)
+        live.stop(error.message)
       }
     })
     const failed = (await Promise.allSettled(given)).find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
+  }
+
+  async #fail(id: string, error: McpError): Promise<void> {
+    const change = { status: 'failed', statusMessage: error.message, error } as const
+    await this.#records.update(id, (record) => this.#records.step(record, change))
   }
 
   async #isWorkedOn({ node, task }: TaskRecord): Promise<boolean> {

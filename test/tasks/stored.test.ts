@@ -211,6 +211,39 @@ describe('tasks of several nodes', () => {
     await other.close()
   })
 
+  test('are not begun when the time of their server ended while they were written down', async () => {
+    const { store, ...backplane } = memoryBackplane()
+    let goOn: (() => void) | undefined
+    const slow = new Proxy(store, {
+      get: (of, name) => {
+        const value: unknown = Reflect.get(of, name)
+        if (typeof value !== 'function') return value
+        return async (key: string, ...rest: unknown[]): Promise<unknown> => {
+          if (name === 'set' && key.includes('tasks') && goOn === undefined) {
+            await new Promise<void>((resolve) => {
+              goOn = resolve
+            })
+          }
+          return await Reflect.apply(value, of, [key, ...rest])
+        }
+      },
+    })
+    const { router, works } = storedApp()
+    let ran = false
+    works.set('late', () => {
+      ran = true
+    })
+    const server = createServer(router, { backplane: { ...backplane, store: slow } })
+    const client = await connect(server, { capabilities: CAPABILITIES })
+    const begun = begin(client, 'late').catch((error: unknown) => error)
+    await expect.poll(() => goOn !== undefined).toBe(true)
+    await server.close({ drainMs: 20 })
+    goOn?.()
+    expect(await begun).toMatchObject({ code: -32603, data: { reason: 'shutting_down', retryable: true } })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(ran).toBe(false)
+  })
+
   test('are not begun by calls that run while their server is closed', async () => {
     const { router, jobs } = storedApp()
     const server = createServer(router)
