@@ -49,6 +49,8 @@ const CANCELLED = 'sessions/cancelled'
 const SEPARATOR = '~'
 /** Milliseconds in which a node says which sessions it uses. */
 const USED_MS = 2_000
+/** Milliseconds in which a node says that it knows of a change; after that it finds the letter when it looks. */
+const KNOWS_MS = 2_000
 
 /** The id of a request of ours: its answer may come to any node, and has to find this one. */
 export function requestIdOf(node: string): string {
@@ -107,9 +109,11 @@ export class SessionLetters implements Elsewhere {
   async changed(session: string, change: Change): Promise<void> {
     const { nodes, ownerOf } = this.#options
     const owner = await ownerOf(session)
-    // One that seems to be gone may be back in a moment.
     if (owner === undefined || owner === nodes.id) return
-    await nodes.send(owner, 'session-changed', { session, change } satisfies ChangeLetter)
+    const body: ChangeLetter = { session, change }
+    if (await nodes.isAlive(owner)) await nodes.ask(owner, { type: 'session-changed', body }, KNOWS_MS)
+    // One that seems to be gone may be back in a moment.
+    else await nodes.send(owner, 'session-changed', body)
   }
 
   close(): void {

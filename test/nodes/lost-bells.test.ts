@@ -4,6 +4,8 @@ import { carries, NOTE, UPDATED } from './_following.js'
 import { following, holding, node } from './_near-nodes.js'
 
 const OTHER = 'notes:///other'
+/** When letters are found whose bell was missed. */
+const SOON = { heartbeatMs: 300 }
 
 test('what a session follows, and that it has ended, comes to the node of its stream, whoever misses a bell', async () => {
   const { backplane, lose } = holding()
@@ -39,4 +41,14 @@ test('who listens on a node that the others have held for gone is told that all 
   await expect.poll(() => heard).toContain(UPDATED)
   expect(await two.server.notifyResourcesUpdated([NOTE])).toBe(2)
   listening.destroy()
+})
+
+test('what a session follows is known to the node of its stream when its client is answered', async () => {
+  const { backplane, lose } = holding()
+  const [one, two] = [await node(backplane, 'one', SOON), await node(backplane, 'two', SOON)]
+  const { headers, stream } = await following(one)
+  lose('')
+  await textOf(await open(two.port, legacy('resources/subscribe', { uri: OTHER }, { headers })))
+  expect(await one.server.notifyResourcesUpdated([OTHER])).toBe(1)
+  await carries(stream, OTHER)
 })
