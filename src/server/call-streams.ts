@@ -5,6 +5,7 @@ import { encodeFailure } from '../protocol/codec.js'
 import { errorMessage, type RequestId } from '../protocol/jsonrpc.js'
 import { nodeDied } from './asking/moved.js'
 import { type EventSink, roomIn } from './event-channel.js'
+import { knownWithin } from './known-within.js'
 import type { LiveSession } from './live-session.js'
 import type { Nodes } from './nodes.js'
 import { GapError, type StreamLog } from './stream-log.js'
@@ -111,11 +112,11 @@ export class CallStreams {
     const from: Place = { after }
     let rings = false
     for (let first = true; !(sink.closed || this.#left); ) {
-      const rung = bell.next()
+      const rung = bell.next().then(() => true)
       // The end is in the log before the call is forgotten.
       const written = await this.#written(log.key)
       if ((await pipe(log, from, sink)) || written === undefined) return
-      if (rings) rings = await within(rung, this.#options.nodes.lookMs)
+      if (rings) rings = (await knownWithin(this.#options.nodes.lookMs, rung)) === true
       else {
         // What was said before its node rings has rung for nobody: it is looked for once more.
         await this.#keepAlive(session, log, { written, first })
@@ -228,15 +229,4 @@ async function pipe(log: StreamLog, from: Place, sink: EventSink): Promise<boole
     if (!sink.write(event)) await roomIn(sink, () => sink.cut())
   }
   return false
-}
-
-/** Whether it has rung in time. */
-function within(rung: Promise<void>, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), ms)
-    void rung.then(() => {
-      clearTimeout(timer)
-      resolve(true)
-    })
-  })
 }

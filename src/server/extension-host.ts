@@ -1,6 +1,7 @@
 import type { Awaitable } from '../awaitable.js'
 import { cutPage } from '../router/page.js'
 import type { ExtensionHost } from './extension.js'
+import { knownWithin } from './known-within.js'
 
 /** How long an ending may take once it was told that its time is up: to write down what is left undone. */
 const LAST_MS = 1_000
@@ -32,19 +33,10 @@ export class Endings {
       }
     })
     const all = Promise.all(done)
-    await within(ms, all)
+    await knownWithin(ms, all)
     controller.abort()
-    await within(LAST_MS, all)
+    await knownWithin(LAST_MS, all)
   }
-}
-
-async function within(ms: number, done: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([done, late])
-  clearTimeout(timer)
 }
 
 export interface HostParts extends Omit<ExtensionHost, 'page' | 'onClose'> {

@@ -1,5 +1,6 @@
 import type { Backplane } from '../backplane/backplane.js'
 import type { Unsubscribe } from '../backplane/pub-sub.js'
+import { quietTimer } from '../options.js'
 import { NodeRoll } from './node-roll.js'
 
 export interface NodesOptions {
@@ -95,10 +96,7 @@ export class Nodes {
   async start(): Promise<void> {
     if (!this.shared || this.#stopped) return
     const { heartbeatMs } = this.#options
-    if (this.#timer === undefined) {
-      this.#timer = setInterval(() => this.#beat(), heartbeatMs)
-      ;(this.#timer as { unref?(): void }).unref?.()
-    }
+    this.#timer ??= quietTimer(() => this.#beat(), heartbeatMs)
     if (Date.now() - this.#seenMs >= heartbeatMs) this.#beat()
     await Promise.all([this.#subscribe(), this.#seen])
   }

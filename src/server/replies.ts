@@ -1,5 +1,6 @@
 import type { Store } from '../backplane/store.js'
 import type { CallRef } from '../router/deferred.js'
+import { knownWithin } from './known-within.js'
 import type { NodeLine } from './node-line.js'
 
 /** Milliseconds between two looks for answers whose ring was lost. */
@@ -83,7 +84,7 @@ export class Replies {
   /** Waits for word of it, and looks for it in case that the word was lost. */
   async #received(call: string, rung: Promise<boolean>, revision: string): Promise<boolean> {
     for (let waitedMs = 0; waitedMs < GONE_MS; waitedMs += ASK_MS) {
-      const heard = await within(ASK_MS, rung)
+      const heard = await knownWithin(ASK_MS, rung)
       if (heard !== undefined) return heard
       const entry = await this.#entry(call)
       if (entry?.taken !== undefined) return entry.taken
@@ -127,14 +128,3 @@ export class Replies {
 }
 
 const keyOf = (call: string): string => `reply/${call}`
-
-/** Undefined when nothing came in time. */
-function within<Value>(ms: number, value: Promise<Value>): Promise<Value | undefined> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), ms)
-    void value.then((known) => {
-      clearTimeout(timer)
-      resolve(known)
-    })
-  })
-}
